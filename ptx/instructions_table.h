@@ -16,5 +16,5 @@ struct px_modifier_info {
 extern const struct px_row px_rows[]; // sorted by root
 extern const unsigned px_row_count;
 extern const struct px_modifier_info px_modifiers[];
-extern const uint16_t px_modifiers_sorted[]; // by name, PX_MOD_COUNT - 1 of them
+extern const uint16_t px_modifiers_sorted[];     // by name, PX_MOD_COUNT - 1 of them
 extern const char *const px_unsupported_roots[]; // a NULL ends it

@@ -2,6 +2,8 @@
 // Checks the program's pointers by accessing one byte of each page under a fault guard.
 #include "pointer_check.h"
 
+#include <string.h>
+
 #include "error.h"
 #include "guard.h"
 
@@ -40,19 +42,19 @@ static void write_pages(void *argument)
     write_byte(r->last);
 }
 
-static CUresult try_range(const char *name, const void *p, uint64_t size_B, void (*access)(void *),
-                          const char *verb)
+static CUresult try_range(CUresult code, const char *name, const void *p, uint64_t size_B,
+                          void (*access)(void *), const char *verb)
 {
     struct dm_fault fault;
     struct range r = {(uintptr_t)p, 0};
     if (__builtin_add_overflow(r.first, size_B - 1, &r.last))
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s: %p + %llu bytes exceeds the address space",
-                       name, p, (unsigned long long)size_B);
+        return em_fail(code, "%s: %p + %llu bytes exceeds the address space", name, p,
+                       (unsigned long long)size_B);
     if (!(size_B < LARGE_B ? dm_guarded : dm_guarded_foreign)(access, &r, &fault))
         return CUDA_SUCCESS;
     char text[128];
     dm_fault_text(&fault, text, sizeof text);
-    return em_fail(CUDA_ERROR_INVALID_VALUE,
+    return em_fail(code,
                    "%s: %p (%llu bytes) cannot be %s: %s; pass memory that the process has mapped",
                    name, p, (unsigned long long)size_B, verb, text);
 }
@@ -66,10 +68,66 @@ CUresult em_readable(const char *name, const void *p, uint64_t count, uint64_t e
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "%s: %llu elements of %llu bytes exceed the address space", name,
                        (unsigned long long)count, (unsigned long long)element_B);
-    return try_range(name, p, size_B, read_pages, "read");
+    return em_readable_else(CUDA_ERROR_INVALID_VALUE, name, p, size_B);
+}
+
+CUresult em_readable_else(CUresult code, const char *name, const void *p, uint64_t size_B)
+{
+    return p && size_B ? try_range(code, name, p, size_B, read_pages, "read") : CUDA_SUCCESS;
+}
+
+struct text {
+    const char *at;
+    uint64_t size_B;
+};
+
+// Page by page, because a text may end in the last page that can be read.
+static void find_end(void *argument)
+{
+    struct text *t = argument;
+    for (;;) {
+        const char *at = t->at + t->size_B, *zero;
+        const uint64_t left_B = PAGE_B - (uintptr_t)at % PAGE_B;
+        zero = memchr(at, 0, left_B);
+        t->size_B += zero ? (uint64_t)(zero - at) : left_B;
+        if (zero)
+            return;
+    }
+}
+
+CUresult em_readable_text(CUresult code, const char *name, const char *p, uint64_t *size_B)
+{
+    struct text t = {p, 0};
+    if (dm_guarded(find_end, &t, NULL))
+        return em_fail(code, "%s: %p is a text without a final 0 (%llu bytes can be read)", name,
+                       (const void *)p, (unsigned long long)t.size_B);
+    *size_B = t.size_B;
+    return CUDA_SUCCESS;
+}
+
+struct head {
+    const volatile char *from;
+    char *to;
+    uint64_t size_B;
+};
+
+__attribute__((no_sanitize("address"))) static void copy_head(void *argument)
+{
+    const struct head *h = argument;
+    for (uint64_t i = 0; i < h->size_B; i++)
+        h->to[i] = h->from[i];
+}
+
+void em_read_head(const void *p, void *out, uint64_t size_B)
+{
+    struct head h = {p, out, size_B};
+    memset(out, 0, size_B);
+    dm_guarded(copy_head, &h, NULL);
 }
 
 CUresult em_writable(const char *name, void *p, uint64_t size_B)
 {
-    return p && size_B ? try_range(name, p, size_B, write_pages, "written") : CUDA_SUCCESS;
+    return p && size_B
+               ? try_range(CUDA_ERROR_INVALID_VALUE, name, p, size_B, write_pages, "written")
+               : CUDA_SUCCESS;
 }

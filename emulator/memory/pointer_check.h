@@ -10,5 +10,11 @@
 // checks it. Another thread may still unmap the memory before it is used, so this check finds
 // mistakes; it does not stop attacks.
 CUresult em_readable(const char *name, const void *p, uint64_t count, uint64_t element_B);
-// The same check for writing. It does not change the memory.
+// The same check of bytes that fails with another code.
+CUresult em_readable_else(CUresult code, const char *name, const void *p, uint64_t size_B);
+// Returns CUDA_SUCCESS if a text can be read up to its final 0, and the size before that 0.
+CUresult em_readable_text(CUresult code, const char *name, const char *p, uint64_t *size_B);
+// Copies `size_B` bytes; zeros after those that can be read.
+void em_read_head(const void *p, void *out, uint64_t size_B);
+// The check of em_readable for writing. It does not change the memory.
 CUresult em_writable(const char *name, void *p, uint64_t size_B);

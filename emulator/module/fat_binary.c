@@ -76,8 +76,7 @@ CUresult em_bytes_check(const struct em_bytes *bytes, uint64_t from, uint64_t si
                              "the image ends after %llu bytes, but has %llu bytes at %llu",
                              (unsigned long long)bytes->size_B, (unsigned long long)size_B,
                              (unsigned long long)from);
-    return em_readable("image", bytes->at + from, size_B, 1) ? CUDA_ERROR_INVALID_IMAGE
-                                                             : CUDA_SUCCESS;
+    return em_readable_else(CUDA_ERROR_INVALID_IMAGE, "image", bytes->at + from, size_B);
 }
 
 static bool begins(const char *bytes, int magic)
@@ -254,9 +253,11 @@ static CUresult linked_text(const char *container, unsigned index, unsigned arch
     struct choice c;
     char name[32];
     snprintf(name, sizeof name, "fat binary %u", index);
-    if (em_readable(name, container, sizeof(uint32_t), 1) || !begins(container, CONTAINER_MAGIC))
-        return em_fail(CUDA_ERROR_INVALID_IMAGE, "the linked %s is not a fat binary", name);
-    CUresult r = choose(&bytes, architecture, &c);
+    CUresult r = em_readable_else(CUDA_ERROR_INVALID_IMAGE, name, container, sizeof(uint32_t));
+    if (!r && !begins(container, CONTAINER_MAGIC))
+        r = em_fail(CUDA_ERROR_INVALID_IMAGE, "the linked %s is not a fat binary", name);
+    if (!r)
+        r = choose(&bytes, architecture, &c);
     return r || !c.ptx.entry.kind ? r : take_text(&bytes, &c.ptx, name, out);
 }
 
@@ -268,9 +269,9 @@ static CUresult linked_texts(const struct wrapper *w, unsigned architecture, str
     const char *const *list = w->more;
     out->lenient = true;
     for (unsigned i = 0; !r && i < LINKED_MOST; i++) {
-        if (em_readable("the list of linked fat binaries", &list[i], 1, sizeof *list))
-            return CUDA_ERROR_INVALID_IMAGE;
-        if (!list[i])
+        r = em_readable_else(CUDA_ERROR_INVALID_IMAGE, "the list of linked fat binaries", &list[i],
+                             sizeof *list);
+        if (r || !list[i])
             break;
         r = linked_text(list[i], i, architecture, out);
     }
@@ -298,11 +299,11 @@ static CUresult wrapped_texts(const struct em_bytes *bytes, unsigned architectur
         return r;
     if (w.version == WRAPPER_LINKED && w.more)
         return linked_texts(&w, architecture, out);
-    if (!w.data || em_readable("the fat binary", w.data, 4, 1) || !begins(w.data, CONTAINER_MAGIC))
-        return em_fail(CUDA_ERROR_INVALID_IMAGE,
-                       "the struct does not refer to a fat binary (data is %p)",
-                       (const void *)w.data);
-    return container_text(&(struct em_bytes){w.data, EM_UNKNOWN_SIZE}, architecture, out);
+    r = em_readable_else(CUDA_ERROR_INVALID_IMAGE, "the fat binary", w.data, sizeof(uint32_t));
+    if (!r && (!w.data || !begins(w.data, CONTAINER_MAGIC)))
+        r = em_fail(CUDA_ERROR_INVALID_IMAGE,
+                    "the struct does not refer to a fat binary (data is %p)", (const void *)w.data);
+    return r ? r : container_text(&(struct em_bytes){w.data, EM_UNKNOWN_SIZE}, architecture, out);
 }
 
 CUresult em_fat_binary_texts(const struct em_bytes *bytes, unsigned architecture,

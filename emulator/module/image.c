@@ -118,8 +118,12 @@ static CUresult elf_size(const Elf64_Ehdr *head, const char *image, size_t *out)
     const uint64_t tables_B = (uint64_t)head->e_phnum * sizeof(Elf64_Phdr);
     uint64_t end = (uint64_t)head->e_shnum * head->e_shentsize;
     bool intact = head->e_phentsize == sizeof(Elf64_Phdr) && head->e_phoff < OBJECT_MOST_B &&
-                  head->e_shoff < OBJECT_MOST_B &&
-                  !em_readable("image", image, head->e_phoff + tables_B, 1);
+                  head->e_shoff < OBJECT_MOST_B;
+    CUresult r = intact ? em_readable_else(CUDA_ERROR_INVALID_IMAGE, "image", image,
+                                           head->e_phoff + tables_B)
+                        : CUDA_SUCCESS;
+    if (r)
+        return r;
     end += head->e_shoff;
     for (unsigned i = 0; intact && i < head->e_phnum; i++) {
         Elf64_Phdr segment;
@@ -129,8 +133,8 @@ static CUresult elf_size(const Elf64_Ehdr *head, const char *image, size_t *out)
             end = segment.p_offset + segment.p_filesz;
     }
     *out = end;
-    if (intact && !em_readable("image", image, end, 1))
-        return CUDA_SUCCESS;
+    if (intact)
+        return em_readable_else(CUDA_ERROR_INVALID_IMAGE, "image", image, end);
     return em_fail(CUDA_ERROR_INVALID_IMAGE, "the image is a damaged or truncated shared object");
 }
 
@@ -200,12 +204,18 @@ static CUresult load_text(const struct em_bytes *bytes, const struct em_load *lo
                           struct em_image **out)
 {
     struct em_texts texts = {0};
+    uint64_t size_B = bytes->size_B;
+    if (size_B == EM_UNKNOWN_SIZE) {
+        CUresult r = em_readable_text(CUDA_ERROR_INVALID_IMAGE, "image", bytes->at, &size_B);
+        if (r)
+            return r;
+    }
     // (recorded: load_ptx/empty-string-and-next, no-version)
     if (!em_text_begins(bytes->at))
         return em_fail(CUDA_ERROR_INVALID_IMAGE,
                        "the image is not PTX text (which begins with .version), an ELF file, a fat "
                        "binary or a cardlessModuleDesc");
-    return load_texts(em_texts_add(&texts, NULL, bytes->at, bytes->size_B), &texts, load, out);
+    return load_texts(em_texts_add(&texts, NULL, bytes->at, size_B), &texts, load, out);
 }
 
 // "Binary code is compatible within a major version, with the same or a later minor version."
@@ -259,21 +269,33 @@ static CUresult load_object(const struct em_bytes *bytes, const struct em_load *
     return load_elf(&head, bytes->at, out);
 }
 
-// A text may end anywhere, so comparisons stop at the first difference.
-static bool is_table(const void *image)
+static const cardlessModuleDesc model_table = {.magic = CARDLESS_MODULE_MAGIC};
+
+// The first bytes of an image, which may end anywhere.
+struct head {
+    char bytes[sizeof model_table.magic];
+};
+
+static struct head read_head(const void *image)
 {
-    static const cardlessModuleDesc model = {.magic = CARDLESS_MODULE_MAGIC};
-    return !strncmp(image, model.magic, sizeof model.magic);
+    struct head head;
+    em_read_head(image, &head, sizeof head);
+    return head;
+}
+
+static bool is_table(const struct head *head)
+{
+    return !memcmp(head, model_table.magic, sizeof model_table.magic);
 }
 
 // Everything but a table.
-static CUresult load_bytes(const struct em_bytes *bytes, const struct em_load *load,
-                           struct em_image **out)
+static CUresult load_bytes(const struct em_bytes *bytes, const struct head *head,
+                           const struct em_load *load, struct em_image **out)
 {
     struct em_texts texts = {0};
-    if (!strncmp(bytes->at, ELFMAG, SELFMAG))
+    if (!memcmp(head, ELFMAG, SELFMAG))
         return load_object(bytes, load, out);
-    if (em_is_fat_binary(bytes->at))
+    if (em_is_fat_binary(head->bytes))
         return load_texts(em_fat_binary_texts(bytes, load->architecture, &texts), &texts, load,
                           out);
     return load_text(bytes, load, out);
@@ -282,11 +304,13 @@ static CUresult load_bytes(const struct em_bytes *bytes, const struct em_load *l
 CUresult em_image_load(const void *image, const struct em_load *load, struct em_image **out)
 {
     em_assert_unlocked();
-    if (em_readable("image", image, 1, 1))
-        return CUDA_ERROR_INVALID_VALUE;
-    if (!is_table(image))
-        return load_bytes(&(struct em_bytes){image, EM_UNKNOWN_SIZE}, load, out);
-    CUresult r = em_readable("image", image, sizeof(cardlessModuleDesc), 1);
+    CUresult r = em_readable("image", image, 1, 1);
+    if (r)
+        return r;
+    const struct head head = read_head(image);
+    if (!is_table(&head))
+        return load_bytes(&(struct em_bytes){image, EM_UNKNOWN_SIZE}, &head, load, out);
+    r = em_readable("image", image, sizeof(cardlessModuleDesc), 1);
     return r ? r : em_host_table_image(image, no_library, CUDA_ERROR_INVALID_IMAGE, out);
 }
 
@@ -324,12 +348,13 @@ static CUresult read_file(int fd, const char *path, char **out, uint64_t *size_B
 static CUresult load_file_bytes(const char *path, const struct em_bytes *bytes,
                                 const struct em_load *load, struct em_image **out)
 {
-    if (is_table(bytes->at))
+    const struct head head = read_head(bytes->at);
+    if (is_table(&head))
         return em_fail(CUDA_ERROR_INVALID_IMAGE,
                        "%s begins like a cardlessModuleDesc, whose pointers a file cannot hold; "
                        "make a shared object that exports the table as cardlessModule",
                        path);
-    return load_bytes(bytes, load, out);
+    return load_bytes(bytes, &head, load, out);
 }
 
 CUresult em_image_read_file(const char *path, struct em_bytes *out)

@@ -118,14 +118,26 @@ CUresult em_link_destroy(CUlinkState state)
 // for the first time in a process (recorded: link/logs).
 static bool unknown_seen; // atomic
 
-static CUresult linking(CUresult r)
+// Messages have a code, so they are held while linking_end may change it.
+static bool linking_begin(struct em_message *held)
+{
+    const bool holds =
+        em_quirk(LINK_ERROR_STAYS_UNKNOWN) && __atomic_load_n(&unknown_seen, __ATOMIC_RELAXED);
+    if (holds)
+        em_message_hold(held);
+    return holds;
+}
+
+static CUresult linking_end(CUresult r, bool holds, const struct em_message *held)
 {
     if (r == CUDA_ERROR_UNKNOWN)
         __atomic_store_n(&unknown_seen, true, __ATOMIC_RELAXED);
-    if (r == CUDA_ERROR_INVALID_SOURCE && em_quirk(LINK_ERROR_STAYS_UNKNOWN) &&
-        __atomic_load_n(&unknown_seen, __ATOMIC_RELAXED))
-        return CUDA_ERROR_UNKNOWN;
-    return r;
+    if (!holds)
+        return r;
+    em_message_end(held);
+    if (!r)
+        return CUDA_SUCCESS;
+    return em_fail(r == CUDA_ERROR_INVALID_SOURCE ? CUDA_ERROR_UNKNOWN : r, "%s", held->text);
 }
 
 static CUresult check_type(CUjitInputType type)
@@ -224,7 +236,7 @@ static CUresult adopt(struct em_linker *l, struct em_texts *texts)
     }
     l->texts.lenient = l->texts.lenient || texts->lenient;
     if (!r)
-        l->failed = linking(check_together(l));
+        l->failed = check_together(l);
     return r ? r : l->failed;
 }
 
@@ -232,17 +244,19 @@ static CUresult add(struct em_linker *l, CUjitInputType type, const struct em_by
                     const char *name)
 {
     struct em_texts texts = {0};
+    struct em_message held;
     char own_name[32];
     snprintf(own_name, sizeof own_name, "input %u", ++l->inputs);
     if (l->image)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "the linker is complete; create another one");
+    const bool holds = linking_begin(&held);
     CUresult r = read_input(bytes, type, name && *name ? name : own_name, l->architecture, &texts);
     if (!r)
         r = adopt(l, &texts);
     else if (r == CUDA_ERROR_NO_BINARY_FOR_GPU) // (recorded: link/cubin-as-cubin)
         l->failed = r;
     em_texts_finish(&texts);
-    return linking(r);
+    return linking_end(r, holds, &held);
 }
 
 CUresult em_link_add(CUlinkState state, CUjitInputType type, const void *data, size_t size_B,
@@ -289,17 +303,24 @@ CUresult em_link_add_file(CUlinkState state, CUjitInputType type, const char *pa
 
 // ---- the image ----
 
+// The texts as one module. An input that did not go with the others says why again.
+static CUresult join(const struct em_linker *l, struct px_module **out)
+{
+    CUresult r = l->failed ? check_together(l) : CUDA_SUCCESS;
+    if (!r && l->failed)
+        r = em_fail(l->failed, "an input could not be linked");
+    return r ? r
+             : em_ptx_parse(&l->texts, l->texts.lenient ? PX_LINK_LENIENT : PX_LINK_COMPLETE, out);
+}
+
 static CUresult complete(struct em_linker *l)
 {
     struct px_module *module;
-    CUresult r = l->failed ? linking(check_together(l)) : CUDA_SUCCESS; // says why again
+    struct em_message held;
+    const bool holds = linking_begin(&held);
+    CUresult r = linking_end(join(l, &module), holds, &held);
     if (r)
         return r;
-    if (l->failed)
-        return em_fail(l->failed, "an input could not be linked");
-    r = em_ptx_parse(&l->texts, l->texts.lenient ? PX_LINK_LENIENT : PX_LINK_COMPLETE, &module);
-    if (r)
-        return linking(r);
     r = em_ptx_check_kernels(module);
     px_module_free(module);
     return r ? r : em_linked_image_make(&l->texts, l->architecture, &l->image, &l->image_B);

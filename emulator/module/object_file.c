@@ -21,13 +21,12 @@ static CUresult fail(const char *noun, const char *why)
     return em_fail(CUDA_ERROR_UNKNOWN, "the input is not %s that can be linked: %s", noun, why);
 }
 
-// Whether a section of an ELF file has fat binaries: its name says so.
+// Whether a section of an ELF file has fat binaries: its name says so. `names` can be read.
 static bool has_fat_binaries(const struct em_bytes *bytes, const Elf64_Shdr *names,
                              const Elf64_Shdr *section)
 {
     static const char *const wanted[] = {"__nv_relfatbin", ".nv_fatbin"};
-    if (section->sh_type != SHT_PROGBITS || section->sh_name >= names->sh_size ||
-        em_bytes_check(bytes, names->sh_offset, names->sh_size))
+    if (section->sh_type != SHT_PROGBITS || section->sh_name >= names->sh_size)
         return false;
     const char *name = bytes->at + names->sh_offset + section->sh_name;
     const uint64_t left = names->sh_size - section->sh_name;
@@ -41,8 +40,9 @@ static CUresult section_read(const struct em_bytes *bytes, const Elf64_Ehdr *hea
                              Elf64_Shdr *out)
 {
     const uint64_t at = head->e_shoff + index * sizeof *out;
-    CUresult r =
-        at < head->e_shoff ? CUDA_ERROR_INVALID_IMAGE : em_bytes_check(bytes, at, sizeof *out);
+    if (at < head->e_shoff)
+        return fail("an object file", "its table of sections is damaged");
+    CUresult r = em_bytes_check(bytes, at, sizeof *out);
     if (!r)
         memcpy(out, bytes->at + at, sizeof *out);
     return r;
@@ -62,6 +62,8 @@ CUresult em_object_texts(const struct em_bytes *bytes, unsigned architecture, co
         head.e_shentsize != sizeof names || head.e_shstrndx >= head.e_shnum)
         return fail("an object file", "it is not an ELF file of 64 bits with sections");
     CUresult r = section_read(bytes, &head, head.e_shstrndx, &names);
+    if (!r)
+        r = em_bytes_check(bytes, names.sh_offset, names.sh_size);
     for (unsigned i = 0; i < head.e_shnum && !r; i++) {
         Elf64_Shdr section;
         r = section_read(bytes, &head, i, &section);

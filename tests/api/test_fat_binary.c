@@ -1,57 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Fat binaries: which part is loaded, compressed parts, the structs of programs, and damage. The
-// containers are made here; their layout is in emulator/module/fat_binary.c.
+// Fat binaries: which part is loaded, compressed parts, the structs of programs, and damage.
+#include "images.h"
 #include "kernel_text.h"
 #include <dlfcn.h>
 
-enum {
-    PTX = 1,
-    CUBIN = 2,
-    HEAD_B = 16,
-    ENTRY_B = 64,
-    LZ4 = 0x2000,
-    ZSTD = 0x8000,
-    MOST_B = 1 << 16,
-    TEXT_B = 4096,
-};
-
-struct container {
-    unsigned char bytes[MOST_B];
-    size_t size_B;
-};
-
-static void put(struct container *c, size_t at, uint64_t value, size_t size_B)
-{
-    memcpy(c->bytes + at, &value, size_B);
-}
-
-static void begin(struct container *c)
-{
-    memset(c, 0, sizeof *c);
-    put(c, 0, 0xba55ed50, 4);
-    put(c, 4, 1, 2);
-    put(c, 6, HEAD_B, 2);
-    c->size_B = HEAD_B;
-}
-
-// Adds an entry, and returns its place. `plain_B` is the size before compression, or 0.
-static size_t add(struct container *c, unsigned kind, unsigned architecture, const void *payload,
-                  size_t size_B, unsigned flags, size_t plain_B)
-{
-    const size_t at = c->size_B, padded_B = (size_B + 7) / 8 * 8;
-    put(c, at, kind, 2);
-    put(c, at + 2, 0x101, 2);
-    put(c, at + 4, ENTRY_B, 4);
-    put(c, at + 8, padded_B, 8);
-    put(c, at + 16, plain_B ? size_B : 0, 4);
-    put(c, at + 28, architecture, 4);
-    put(c, at + 40, flags | 0x11, 8);
-    put(c, at + 56, plain_B, 8);
-    memcpy(c->bytes + at + ENTRY_B, payload, size_B);
-    c->size_B = at + ENTRY_B + padded_B;
-    put(c, 8, c->size_B - HEAD_B, 8);
-    return at;
-}
+enum { TEXT_B = 4096 };
 
 // The text of a kernel that writes a number.
 static const char *text_of(unsigned number)
@@ -68,7 +21,7 @@ static const char *text_of(unsigned number)
 static size_t add_text(struct container *c, unsigned architecture, unsigned number)
 {
     const char *text = text_of(number);
-    return add(c, PTX, architecture, text, strlen(text), 0, 0);
+    return image_add(c, IMAGE_PTX, architecture, text, strlen(text), 0, 0);
 }
 
 // What the kernel of an image writes.
@@ -108,14 +61,14 @@ TEST(choice)
 {
     ptx_start();
     const unsigned here = device_architecture();
-    begin(&c);
+    image_begin(&c);
     add_text(&c, 50, 1);
     add_text(&c, here, 2);
     add_text(&c, here + 1, 3);
     add_text(&c, 52, 4);
-    add(&c, CUBIN, here, "machine code", 12, 0, 0);
+    image_add(&c, IMAGE_CUBIN, here, "machine code", 12, 0, 0);
     EXPECT_EQ(load(c.bytes), 2);
-    begin(&c);
+    image_begin(&c);
     add_text(&c, here + 20, 5);
     add_text(&c, here + 10, 6);
     EXPECT_EQ(load(c.bytes), 6);
@@ -128,7 +81,7 @@ TEST(above_device)
     test_setting("CARDLESS_PERSONALITY", "driver-580");
     ptx_start();
     CUmodule m;
-    begin(&c);
+    image_begin(&c);
     add_text(&c, device_architecture() + 10, 6);
     EXPECT_ONE_SENTENCE(cuModuleLoadData(&m, c.bytes), CUDA_ERROR_NO_BINARY_FOR_GPU);
 }
@@ -141,7 +94,7 @@ TEST(entry_points)
     CUkernel k;
     CUfunction f;
     CUdeviceptr p;
-    begin(&c);
+    image_begin(&c);
     add_text(&c, 52, 7);
     EXPECT_OK(cuModuleLoadFatBinary(&m, c.bytes));
     EXPECT_EQ(number_of(m), 7);
@@ -172,7 +125,7 @@ TEST(files)
 {
     ptx_start();
     CUmodule m;
-    begin(&c);
+    image_begin(&c);
     add_text(&c, 52, 8);
     EXPECT_OK(load_file(c.size_B, &m));
     EXPECT_EQ(number_of(m), 8);
@@ -217,22 +170,22 @@ TEST(lz4)
     const char *text = text_of(9);
     unsigned char packed[TEXT_B];
     const size_t size_B = lz4_of(text, packed), plain_B = strlen(text);
-    begin(&c);
-    const size_t at = add(&c, PTX, 52, packed, size_B, LZ4, plain_B);
+    image_begin(&c);
+    const size_t at = image_add(&c, IMAGE_PTX, 52, packed, size_B, IMAGE_LZ4, plain_B);
     EXPECT(size_B + 250 < plain_B);
     EXPECT_EQ(load(c.bytes), 9);
     // Less space than the text needs, and every way to cut the block.
     CUmodule m;
-    put(&c, at + 56, plain_B - 1, 8);
+    image_put(&c, at + 56, plain_B - 1, 8);
     EXPECT_ONE_SENTENCE(cuModuleLoadData(&m, c.bytes), CUDA_ERROR_INVALID_IMAGE);
-    put(&c, at + 56, plain_B, 8);
+    image_put(&c, at + 56, plain_B, 8);
     for (size_t cut = 0; cut < size_B; cut++) {
-        put(&c, at + 16, cut ? cut : 1, 4);
+        image_put(&c, at + 16, cut ? cut : 1, 4);
         EXPECT(cuModuleLoadData(&m, c.bytes) != CUDA_SUCCESS);
     }
     // An offset before the beginning.
-    put(&c, at + 16, size_B, 4);
-    unsigned char *offset = memmem(c.bytes + at + ENTRY_B, size_B, "\1\0", 2);
+    image_put(&c, at + 16, size_B, 4);
+    unsigned char *offset = memmem(c.bytes + at + IMAGE_ENTRY_B, size_B, "\1\0", 2);
     EXPECT(offset != NULL);
     offset[1] = 0x40;
     EXPECT_ONE_SENTENCE(cuModuleLoadData(&m, c.bytes), CUDA_ERROR_INVALID_IMAGE);
@@ -241,7 +194,7 @@ TEST(lz4)
 // liblz4 counts with an int, which is another mistake than damage. Nothing reads the rest.
 TEST(lz4_of_two_gigabytes)
 {
-    const size_t too_many_B = (size_t)1 << 31, mapped_B = too_many_B + MOST_B;
+    const size_t too_many_B = (size_t)1 << 31, mapped_B = too_many_B + IMAGE_MOST_B;
     if (!dlopen("liblz4.so.1", RTLD_NOW))
         SKIP("there is no liblz4.so.1");
     ptx_start();
@@ -252,9 +205,9 @@ TEST(lz4_of_two_gigabytes)
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         SKIP("2 GiB cannot be reserved");
-    begin(&c);
-    const size_t at = add(&c, PTX, 52, packed, size_B, LZ4, strlen(text));
-    put(&c, at + 16, too_many_B, 4);
+    image_begin(&c);
+    const size_t at = image_add(&c, IMAGE_PTX, 52, packed, size_B, IMAGE_LZ4, strlen(text));
+    image_put(&c, at + 16, too_many_B, 4);
     memcpy(memory, c.bytes, c.size_B);
     CUmodule m;
     EXPECT_MESSAGE(cuModuleLoadData(&m, memory), CUDA_ERROR_INVALID_IMAGE, "has 2147483648 bytes");
@@ -274,16 +227,16 @@ TEST(zstd)
     unsigned char packed[TEXT_B];
     const size_t plain_B = strlen(text);
     const size_t size_B = compress(packed, sizeof packed, text, plain_B, 3);
-    begin(&c);
-    const size_t at = add(&c, PTX, 52, packed, size_B, ZSTD, plain_B);
+    image_begin(&c);
+    const size_t at = image_add(&c, IMAGE_PTX, 52, packed, size_B, IMAGE_ZSTD, plain_B);
     EXPECT_EQ(load(c.bytes), 10);
-    put(&c, at + 56, plain_B - 1, 8);
+    image_put(&c, at + 56, plain_B - 1, 8);
     EXPECT_ONE_SENTENCE(cuModuleLoadData(&m, c.bytes), CUDA_ERROR_INVALID_IMAGE);
-    put(&c, at + 56, plain_B, 8);
-    c.bytes[at + ENTRY_B + size_B / 2] ^= 0x55;
+    image_put(&c, at + 56, plain_B, 8);
+    c.bytes[at + IMAGE_ENTRY_B + size_B / 2] ^= 0x55;
     EXPECT(cuModuleLoadData(&m, c.bytes) != CUDA_SUCCESS);
     // A bomb: the head announces more than any text has.
-    put(&c, at + 56, UINT64_C(1) << 50, 8);
+    image_put(&c, at + 56, UINT64_C(1) << 50, 8);
     EXPECT_ONE_SENTENCE(cuModuleLoadData(&m, c.bytes), CUDA_ERROR_INVALID_IMAGE);
 }
 
@@ -305,19 +258,19 @@ static void without_library(const char *library, unsigned flag, const char *advi
     hidden_library = library;
     ptx_start();
     CUmodule m;
-    begin(&c);
-    add(&c, PTX, 52, "compressed", 10, flag, 100);
+    image_begin(&c);
+    image_add(&c, IMAGE_PTX, 52, "compressed", 10, flag, 100);
     EXPECT_MESSAGE(cuModuleLoadData(&m, c.bytes), CUDA_ERROR_NOT_SUPPORTED, advice);
 }
 
 TEST(without_lz4)
 {
-    without_library("liblz4", LZ4, "install it (Debian, Ubuntu: liblz4-1)");
+    without_library("liblz4", IMAGE_LZ4, "install it (Debian, Ubuntu: liblz4-1)");
 }
 
 TEST(without_zstd)
 {
-    without_library("libzstd", ZSTD, "install it (Debian, Ubuntu: libzstd1)");
+    without_library("libzstd", IMAGE_ZSTD, "install it (Debian, Ubuntu: libzstd1)");
 }
 
 // ---- the structs of programs ----
@@ -340,17 +293,17 @@ TEST(wrappers)
     struct wrapper w = {0x466243b1, 1, c.bytes, NULL};
     CUmodule m;
     CUfunction f;
-    begin(&c);
+    image_begin(&c);
     add_text(&c, 52, 12);
     EXPECT_EQ(load(&w), 12);
     // Version 2: parts to link, of which some have no PTX.
     static struct container machine;
-    begin(&c);
-    add(&c, PTX, 52, main_part, strlen(main_part), 0, 0);
-    begin(&other);
-    add(&other, PTX, 52, f_part, strlen(f_part), 0, 0);
-    begin(&machine);
-    add(&machine, CUBIN, 52, "machine code", 12, 0, 0);
+    image_begin(&c);
+    image_add(&c, IMAGE_PTX, 52, main_part, strlen(main_part), 0, 0);
+    image_begin(&other);
+    image_add(&other, IMAGE_PTX, 52, f_part, strlen(f_part), 0, 0);
+    image_begin(&machine);
+    image_add(&machine, IMAGE_CUBIN, 52, "machine code", 12, 0, 0);
     const void *parts[] = {c.bytes, machine.bytes, other.bytes, NULL};
     w = (struct wrapper){0x466243b1, 2, machine.bytes, parts};
     EXPECT_EQ(load(&w), 11);
@@ -363,11 +316,15 @@ TEST(wrappers)
     parts[1] = NULL;
     EXPECT_ERROR(cuModuleLoadData(&m, &w), CUDA_ERROR_NO_BINARY_FOR_GPU);
     parts[0] = "no fat binary";
-    EXPECT_ERROR(cuModuleLoadData(&m, &w), CUDA_ERROR_INVALID_IMAGE);
+    EXPECT_ONE_SENTENCE(cuModuleLoadData(&m, &w), CUDA_ERROR_INVALID_IMAGE);
+    parts[0] = (void *)4096;
+    EXPECT_ONE_SENTENCE(cuModuleLoadData(&m, &w), CUDA_ERROR_INVALID_IMAGE);
+    w.more = (void *)4096;
+    EXPECT_ONE_SENTENCE(cuModuleLoadData(&m, &w), CUDA_ERROR_INVALID_IMAGE);
     w.version = 3;
-    EXPECT_ERROR(cuModuleLoadData(&m, &w), CUDA_ERROR_INVALID_IMAGE);
+    EXPECT_ONE_SENTENCE(cuModuleLoadData(&m, &w), CUDA_ERROR_INVALID_IMAGE);
     w = (struct wrapper){0x466243b1, 1, (void *)4096, NULL};
-    EXPECT_ERROR(cuModuleLoadData(&m, &w), CUDA_ERROR_INVALID_IMAGE);
+    EXPECT_ONE_SENTENCE(cuModuleLoadData(&m, &w), CUDA_ERROR_INVALID_IMAGE);
 }
 
 TEST(wrapper_of_the_driver)
@@ -376,7 +333,7 @@ TEST(wrapper_of_the_driver)
     ptx_start();
     CUmodule m;
     const struct wrapper w = {0x466243b1, 1, c.bytes, NULL};
-    begin(&c);
+    image_begin(&c);
     add_text(&c, 52, 12);
     EXPECT_ONE_SENTENCE(cuModuleLoadData(&m, &w), CUDA_ERROR_INVALID_IMAGE);
 }
@@ -387,12 +344,12 @@ TEST(machine_code)
 {
     ptx_start();
     CUmodule m;
-    begin(&c);
+    image_begin(&c);
     EXPECT_ONE_SENTENCE(cuModuleLoadData(&m, c.bytes), CUDA_ERROR_NO_BINARY_FOR_GPU);
-    add(&c, CUBIN, 75, "not even an ELF file", 20, 0, 0);
+    image_add(&c, IMAGE_CUBIN, 75, "not even an ELF file", 20, 0, 0);
     EXPECT_ONE_SENTENCE(cuModuleLoadData(&m, c.bytes), CUDA_ERROR_INVALID_IMAGE);
-    begin(&c);
-    add(&c, 8, 75, "code for the linker", 19, 0, 0);
+    image_begin(&c);
+    image_add(&c, 8, 75, "code for the linker", 19, 0, 0);
     EXPECT_ONE_SENTENCE(cuModuleLoadData(&m, c.bytes), CUDA_ERROR_NO_BINARY_FOR_GPU);
 }
 
@@ -403,17 +360,18 @@ TEST(hostile_sizes)
     ptx_start();
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int field = 0; field < 5; field++) {
-            static const size_t at[] = {8, HEAD_B + 4, HEAD_B + 8, HEAD_B + 16, HEAD_B + 56};
+            static const size_t at[] = {8, IMAGE_HEAD_B + 4, IMAGE_HEAD_B + 8, IMAGE_HEAD_B + 16,
+                                        IMAGE_HEAD_B + 56};
             CUmodule m = NULL;
-            begin(&c);
+            image_begin(&c);
             add_text(&c, 52, 1);
-            put(&c, HEAD_B + 40, field > 2 ? LZ4 : 0, 8);
-            put(&c, at[field], sizes[i], field == 1 || field == 3 ? 4 : 8);
+            image_put(&c, IMAGE_HEAD_B + 40, field > 2 ? IMAGE_LZ4 : 0, 8);
+            image_put(&c, at[field], sizes[i], field == 1 || field == 3 ? 4 : 8);
             if (!cuModuleLoadData(&m, c.bytes))
                 EXPECT_OK(cuModuleUnload(m));
         }
-    begin(&c); // an entry without a size would never end
-    put(&c, 8, 1000, 8);
+    image_begin(&c); // an entry without a size would never end
+    image_put(&c, 8, 1000, 8);
     CUmodule m;
     EXPECT_ONE_SENTENCE(cuModuleLoadData(&m, c.bytes), CUDA_ERROR_INVALID_IMAGE);
 }
@@ -434,13 +392,13 @@ TEST(mutations)
     EXPECT(memory != MAP_FAILED);
     EXPECT(!mprotect(memory + MEMORY_B - GUARD_B, GUARD_B, PROT_NONE));
     for (int round = 0; round < 3000; round++) {
-        begin(&c);
-        add(&c, CUBIN, 52, "machine code", 12, 0, 0);
-        add(&c, PTX, 52, packed, packed_B, LZ4, strlen(text));
+        image_begin(&c);
+        image_add(&c, IMAGE_CUBIN, 52, "machine code", 12, 0, 0);
+        image_add(&c, IMAGE_PTX, 52, packed, packed_B, IMAGE_LZ4, strlen(text));
         for (int i = 0; i < 3; i++) {
             seed = seed * 1664525 + 1013904223;
             // The head of the container only sometimes: a mistake there hides all others.
-            const size_t from = round % 8 ? HEAD_B : 4;
+            const size_t from = round % 8 ? IMAGE_HEAD_B : 4;
             c.bytes[from + (seed >> 8) % (c.size_B - from)] ^= (unsigned char)(1 << (seed >> 29));
         }
         CUmodule m = NULL;
@@ -451,6 +409,32 @@ TEST(mutations)
     munmap(memory, MEMORY_B);
 }
 
+// Images of which only the first bytes can be read, and texts without a final 0: one sentence, with
+// the code of the call.
+TEST(ends_of_memory)
+{
+    enum { PAGE_B = 4096 };
+    ptx_start();
+    unsigned char *memory =
+        mmap(NULL, 2 * PAGE_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT(memory != MAP_FAILED);
+    EXPECT(!mprotect(memory + PAGE_B, PAGE_B, PROT_NONE));
+    for (int text = 0; text < 2; text++) {
+        image_begin(&c);
+        add_text(&c, 52, 1);
+        const char *image = text ? text_of(1) : (const char *)c.bytes;
+        const size_t all_B = text ? strlen(image) : c.size_B;
+        for (size_t size_B = 1; size_B <= all_B - !text; size_B += size_B < 20 ? 1 : 31) {
+            CUmodule m;
+            unsigned char *end = memory + PAGE_B;
+            memcpy(end - size_B, image, size_B);
+            EXPECT_ONE_SENTENCE(cuModuleLoadData(&m, end - size_B), CUDA_ERROR_INVALID_IMAGE);
+        }
+    }
+    munmap(memory, 2 * PAGE_B);
+}
+
 TESTS(CASE(choice), CASE(above_device), CASE(entry_points), CASE(files), CASE(lz4),
       CASE(lz4_of_two_gigabytes), CASE(zstd), CASE(without_lz4), CASE(without_zstd), CASE(wrappers),
-      CASE(wrapper_of_the_driver), CASE(machine_code), CASE(hostile_sizes), CASE(mutations))
+      CASE(wrapper_of_the_driver), CASE(machine_code), CASE(hostile_sizes), CASE(mutations),
+      CASE(ends_of_memory))

@@ -1,65 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Inputs of the linker: fat binaries, object files and libraries, whole and damaged. Codes are a
 // card's (tests/silicon x_modules, and more on an H200), unless a comment says otherwise.
+#include "images.h"
 #include "link_parts.h"
-#include <ar.h>
-#include <elf.h>
-
-// A fat binary with one text.
-static size_t make_fat_binary(unsigned char *to, const char *text)
-{
-    const uint64_t text_B = (strlen(text) + 8) / 8 * 8;
-    const uint32_t head[4] = {0xba55ed50, 0x100001, (uint32_t)text_B + 64, 0};
-    const uint32_t entry[16] = {0x1010001, 64, (uint32_t)text_B, 0, 0, 0, 0, 52};
-    memset(to, 0, 80 + text_B);
-    memcpy(to, head, sizeof head);
-    memcpy(to + 16, entry, sizeof entry);
-    memcpy(to + 80, text, strlen(text));
-    return 80 + text_B;
-}
-
-// An object file with a section of fat binaries, as nvcc -rdc -c makes them.
-static size_t make_object(unsigned char *to, const char *const *texts, unsigned count)
-{
-    static const char names[] = "\0__nv_relfatbin\0.names";
-    size_t at = sizeof(Elf64_Ehdr);
-    Elf64_Shdr sections[3] = {
-        {0},
-        {.sh_name = 1, .sh_type = SHT_PROGBITS, .sh_offset = at},
-        {.sh_name = 16, .sh_type = SHT_STRTAB, .sh_size = sizeof names},
-    };
-    for (unsigned i = 0; i < count; i++)
-        at += make_fat_binary(to + at, texts[i]);
-    sections[1].sh_size = at - sizeof(Elf64_Ehdr);
-    sections[2].sh_offset = at;
-    memcpy(to + at, names, sizeof names);
-    at = (at + sizeof names + 7) / 8 * 8;
-    const Elf64_Ehdr head = {
-        .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
-        .e_type = ET_REL,
-        .e_machine = EM_X86_64,
-        .e_shoff = at,
-        .e_shentsize = sizeof *sections,
-        .e_shnum = 3,
-        .e_shstrndx = 2};
-    memcpy(to, &head, sizeof head);
-    memcpy(to + at, sections, sizeof sections);
-    return at + sizeof sections;
-}
-
-static size_t make_archive(unsigned char *to, const char *const *texts, unsigned count)
-{
-    size_t at = SARMAG;
-    memcpy(to, ARMAG, SARMAG);
-    for (unsigned i = 0; i < count; i++) {
-        char head[sizeof(struct ar_hdr) + 1];
-        const size_t size_B = make_object(to + at + sizeof(struct ar_hdr), &texts[i], 1);
-        snprintf(head, sizeof head, "%-48s%-10zu%s", "member.o/", size_B, ARFMAG);
-        memcpy(to + at, head, sizeof(struct ar_hdr));
-        at += sizeof(struct ar_hdr) + size_B + (size_B & 1);
-    }
-    return at;
-}
 
 static const char *const two[] = {PTX_HEAD CALLS_F, PTX_HEAD F(".visible", 8)};
 static unsigned char input[1 << 16];
@@ -83,10 +26,10 @@ static unsigned run_input(CUjitInputType type, size_t size_B)
 TEST(input_kinds)
 {
     ptx_start();
-    EXPECT_EQ(run_input(CU_JIT_INPUT_OBJECT, make_object(input, two, 2)), 8);
-    EXPECT_EQ(run_input(CU_JIT_INPUT_LIBRARY, make_archive(input, two, 2)), 8);
-    EXPECT_EQ(run_input(CU_JIT_INPUT_FATBINARY, make_fat_binary(input, PTX_HEAD NOTHING)), 77);
-    EXPECT_EQ(run_input(CU_JIT_INPUT_PTX, make_fat_binary(input, PTX_HEAD NOTHING)), 77);
+    EXPECT_EQ(run_input(CU_JIT_INPUT_OBJECT, image_object(input, two, 2)), 8);
+    EXPECT_EQ(run_input(CU_JIT_INPUT_LIBRARY, image_archive(input, two, 2)), 8);
+    EXPECT_EQ(run_input(CU_JIT_INPUT_FATBINARY, image_fat_binary(input, PTX_HEAD NOTHING)), 77);
+    EXPECT_EQ(run_input(CU_JIT_INPUT_PTX, image_fat_binary(input, PTX_HEAD NOTHING)), 77);
     EXPECT_NO_DIAGNOSTIC();
 }
 
@@ -111,7 +54,7 @@ static size_t make_object_to_its_end(unsigned char *to, const char *text)
         {.sh_name = 16, .sh_type = SHT_STRTAB, .sh_offset = names_at, .sh_size = sizeof names},
     };
     const uint32_t rest_B = (uint32_t)text_B + 64, entry_B = (uint32_t)text_B;
-    make_fat_binary(to + at, text);
+    image_fat_binary(to + at, text);
     memcpy(to + at + 8, &rest_B, sizeof rest_B);
     memcpy(to + at + 24, &entry_B, sizeof entry_B);
     memcpy(to, &head, sizeof head);
@@ -161,7 +104,7 @@ TEST(library_lacks_function)
     CUmodule m;
     CUfunction f;
     void *image = NULL;
-    EXPECT_OK(add_input(state, CU_JIT_INPUT_LIBRARY, make_archive(input, two, 1)));
+    EXPECT_OK(add_input(state, CU_JIT_INPUT_LIBRARY, image_archive(input, two, 1)));
     EXPECT_OK(cuLinkComplete(state, &image, NULL));
     EXPECT_OK(cuModuleLoadData(&m, image));
     EXPECT_ONE_SENTENCE(cuModuleGetFunction(&f, m, "k"), CUDA_ERROR_NOT_SUPPORTED);
@@ -217,6 +160,45 @@ TEST(files)
     close(fd);
 }
 
+// The table of sections' names, or of sections, is outside of the file.
+TEST(damaged_tables)
+{
+    ptx_start();
+    CUlinkState state = begin();
+    const size_t size_B = image_object(input, two, 1);
+    Elf64_Ehdr head;
+    Elf64_Shdr names;
+    memcpy(&head, input, sizeof head);
+    unsigned char *at = input + head.e_shoff + 2 * sizeof names;
+    memcpy(&names, at, sizeof names);
+    names.sh_offset += UINT64_C(1) << 60;
+    memcpy(at, &names, sizeof names);
+    EXPECT_ONE_SENTENCE(add_input(state, CU_JIT_INPUT_OBJECT, size_B), CUDA_ERROR_INVALID_IMAGE);
+    head.e_shoff = UINT64_MAX - 64;
+    memcpy(input, &head, sizeof head);
+    EXPECT_ONE_SENTENCE(add_input(state, CU_JIT_INPUT_OBJECT, size_B), CUDA_ERROR_UNKNOWN);
+    EXPECT_OK(cuLinkDestroy(state));
+}
+
+// The driver reports CUDA_ERROR_UNKNOWN from its first such failure on, and so do the sentences.
+TEST(unknown_stays)
+{
+    test_setting("CARDLESS_PERSONALITY", "driver-580");
+    ptx_start();
+    CUlinkState state = begin();
+    void *image;
+    EXPECT_OK(add(state, "a", CALLS_F));
+    EXPECT_ONE_SENTENCE(cuLinkComplete(state, &image, NULL), CUDA_ERROR_INVALID_SOURCE);
+    EXPECT_OK(cuLinkDestroy(state));
+    state = begin();
+    EXPECT_OK(add(state, "a", CALLS_F));
+    strcpy((char *)input, "no object");
+    EXPECT_ONE_SENTENCE(add_input(state, CU_JIT_INPUT_OBJECT, 9), CUDA_ERROR_UNKNOWN);
+    EXPECT_ONE_SENTENCE(cuLinkComplete(state, &image, NULL), CUDA_ERROR_UNKNOWN);
+    EXPECT(strstr(error_log, "is not defined"));
+    EXPECT_OK(cuLinkDestroy(state));
+}
+
 // Changed object files and libraries give a code, and no crash.
 TEST(mutations)
 {
@@ -226,7 +208,7 @@ TEST(mutations)
         CUlinkState state = begin();
         const CUjitInputType type = round % 2 ? CU_JIT_INPUT_OBJECT : CU_JIT_INPUT_LIBRARY;
         memset(input, 0, sizeof input);
-        size_t size_B = round % 2 ? make_object(input, two, 2) : make_archive(input, two, 2);
+        size_t size_B = round % 2 ? image_object(input, two, 2) : image_archive(input, two, 2);
         for (int i = 0; i < 4; i++) {
             seed = seed * 1664525 + 1013904223;
             input[(seed >> 8) % size_B] ^= (unsigned char)(1 << (seed >> 29));
@@ -241,4 +223,4 @@ TEST(mutations)
 }
 
 TESTS(CASE(input_kinds), CASE(fat_binary_ends_its_object), CASE(library_lacks_function),
-      CASE(wrong_kinds), CASE(files), CASE(mutations))
+      CASE(wrong_kinds), CASE(files), CASE(damaged_tables), CASE(unknown_stays), CASE(mutations))

@@ -198,22 +198,12 @@ static CUresult load_linked(CUmodule *module, char *text)
     return r;
 }
 
-// Takes the card's memory except for some, because the zeros of a large variable are written.
-static void take_memory(void)
-{
-    enum { LEFT_B = 256 << 20 };
-    size_t free_B, total_B;
-    CUdeviceptr taken;
-    FUZZ_OK(cuMemGetInfo(&free_B, &total_B));
-    FUZZ_OK(cuMemAlloc(&taken, free_B - LEFT_B));
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 2 || size > TEXT_B)
         return 0;
     CUcontext context = fuzz_context();
-    take_memory();
+    fuzz_take_memory();
     char *text = malloc(size);
     CUmodule module = NULL;
     CUresult r;

@@ -173,7 +173,8 @@ static void bodies(void)
         {BODY("bar.sync 0;"), BODY("bar.sync.release 0;"), -ENOEXEC, ".release is not possible"},
         {BODY(".reg .b32 %r; add.u32 %r, %r, 1;"), BODY(".reg .b32 %r; add.sat.u32 %r, %r, 1;"),
          -ENOEXEC, ".u32 is not possible here; expected: .s32, .f32, .f16, .f16x2"},
-        {BODY("ret;"), BODY("tcgen05.fence::before_thread_sync;"), -ENOTSUP, "not known"},
+        {BODY("ret;"), BODY("tcgen05.fence::before_thread_sync;"), -ENOTSUP,
+         "line 6: tcgen05.fence::before_thread_sync is not supported"},
     };
     CHECK(pairs);
 }

@@ -269,7 +269,8 @@ def page(table, chapters):
 
 def dictionary(table):
     """Words for libFuzzer: opcodes, and modifiers with their dot."""
-    words = sorted({row.root for row in table.rows} | {u[1] for u in table.unsupported}) + ['.' + m for m in table.modifiers]
+    roots = {row.root for row in table.rows} | {u[1] for u in table.unsupported}
+    words = sorted(roots) + ['.' + m for m in table.modifiers]
     return ''.join(f'"{word}"\n' for word in words)
 
 
