@@ -372,6 +372,11 @@ struct dm_block *dm_heap_find(const struct dm_heap *heap, uint64_t va)
     return b->used && va - b->va < b->size ? b : NULL;
 }
 
+bool dm_heap_is_fresh(const struct dm_block *block)
+{
+    return !block->chunk;
+}
+
 struct dm_physical *dm_heap_physical(const struct dm_block *block, uint64_t *offset)
 {
     *offset = block->chunk ? block->va - block->chunk->va : 0;

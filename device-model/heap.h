@@ -64,6 +64,8 @@ int dm_heap_free(struct dm_heap *heap, struct dm_block *block);
 // Finds the block in use that contains va, counting its requested size and not the rounded one.
 // Returns NULL if no block contains it.
 struct dm_block *dm_heap_find(const struct dm_heap *heap, uint64_t va);
+// Whether a block has memory of its own, which no earlier block has used. It begins with zeros.
+bool dm_heap_is_fresh(const struct dm_block *block);
 // Returns the physical memory of a block, and the block's offset in it.
 struct dm_physical *dm_heap_physical(const struct dm_block *block, uint64_t *offset);
 // Finds the first block in use that starts at or above va. Returns NULL if no block does.

@@ -191,6 +191,13 @@ CUresult em_memory_alloc_variable(struct em_context *context, uint64_t size_B, u
     return alloc_block(context, EM_MEMORY_GLOBAL, size_B, out);
 }
 
+bool em_memory_variable_is_fresh(uint64_t address)
+{
+    em_assert_locked();
+    const struct em_allocation *a = em_memory_find(address, 1);
+    return a && (a->kind == EM_MEMORY_GLOBAL || a->is_variable) && dm_heap_is_fresh(a->owner);
+}
+
 // The call that frees an allocation, if it is not cuMemFree.
 static const char *freed_by(const struct em_allocation *a)
 {

@@ -45,9 +45,12 @@ void em_set_heap_mapping(struct em_allocation *a);
 
 // cuMemAlloc in the current context. *out is 0 on failure. Takes the lock.
 CUresult em_memory_alloc(uint64_t size, uint64_t *out);
-// Memory for a variable of a module, which is not zero. em_memory_remove gives it back.
-// Precondition: em_lock held.
+// Memory for a variable of a module, which may have been used before. em_memory_remove gives it
+// back. Precondition: em_lock held.
 CUresult em_memory_alloc_variable(struct em_context *context, uint64_t size_B, uint64_t *out);
+// Whether the memory of a variable, managed or not, has not been used before, and is zero
+// therefore. Precondition: em_lock held.
+bool em_memory_variable_is_fresh(uint64_t address);
 // cuMemFree, for memory of cuMemAlloc, cuMemAllocManaged, cuMemAllocAsync and
 // cuExternalMemoryGetMappedBuffer. Takes the lock.
 CUresult em_memory_free(uint64_t address);

@@ -21,7 +21,8 @@
 
 // ---- variables ----
 
-// Writes the initial value.
+// Writes the initial value. Zeros are not written to fresh memory, so that a large variable does
+// not take host memory until it is used.
 static void initialise(const struct em_module *m, unsigned index)
 {
     const struct em_variable *v = &m->image->variables[index];
@@ -33,7 +34,7 @@ static void initialise(const struct em_module *m, unsigned index)
     else if (v->initial_B)
         kn_copy(to, v->initial, v->initial_B);
     const uint64_t rest_B = address ? 0 : v->size_B - v->initial_B;
-    if (rest_B)
+    if (rest_B && !em_memory_variable_is_fresh(m->variables[index]))
         kn_fill8_rows((char *)to + v->initial_B, rest_B, 0, rest_B, 1);
     for (unsigned i = 0; i < v->relocation_count; i++) {
         const struct em_relocation *r = &v->relocations[i];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Kernels of PTX texts: loading, launching, refusals and faults.
-#include "../harness.h"
+#include "kernel_text.h"
+#include "resident.h"
 
 static CUcontext start(void)
 {
@@ -180,6 +181,40 @@ TEST(static_shared_memory_of_a_long_text)
     EXPECT_OK(cuModuleUnload(m));
 }
 
-TESTS(CASE(numbers), CASE(misaligned), CASE(unmapped), CASE(host_memory), CASE(not_supported),
-      CASE(unknown_form), CASE(unknown_form_as_the_driver), CASE(static_shared_memory),
-      CASE(static_shared_memory_of_a_long_text))
+// Zeros of a large variable are neither written nor resident, and those of a small one, whose
+// memory may have been used before, are written.
+TEST(large_variables)
+{
+    enum { SLACK_KIB = 32 << 10 };
+    static const char text[] =
+        PTX_HEAD ".visible .global .b8 x[4294967296];\n"
+                 ".visible .global .align 4 .b32 y[268435456] = {1, 2, 3};\n"
+                 ".visible .global .attribute(.managed) .b8 z[1073741824];\n"
+                 ".visible .global .b8 small[4096];\n.visible .entry k()\n{\nret;\n}\n";
+    static const struct {
+        const char *name;
+        uint64_t at;
+        unsigned word;
+    } words[] = {{"x", 0, 0},          {"x", (UINT64_C(1) << 32) - 4, 0},
+                 {"y", 8, 3},          {"y", 12, 0},
+                 {"y", 1073741820, 0}, {"z", 1073741820, 0},
+                 {"small", 0, 0}};
+    ptx_start();
+    const long before = touched_KiB();
+    for (int round = 0; round < 2; round++) {
+        CUmodule m = ptx_load(text);
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+            CUdeviceptr p;
+            size_t size_B;
+            EXPECT_OK(cuModuleGetGlobal(&p, &size_B, m, words[i].name));
+            EXPECT_EQ(ptx_word(p + words[i].at), words[i].word);
+            EXPECT_OK(cuMemsetD32(p + words[i].at, 77, 1));
+        }
+        EXPECT(touched_KiB() - before < SLACK_KIB);
+        EXPECT_OK(cuModuleUnload(m));
+    }
+}
+
+TESTS(CASE(large_variables), CASE(numbers), CASE(misaligned), CASE(unmapped), CASE(host_memory),
+      CASE(not_supported), CASE(unknown_form), CASE(unknown_form_as_the_driver),
+      CASE(static_shared_memory), CASE(static_shared_memory_of_a_long_text))

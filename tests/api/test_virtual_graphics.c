@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "../mistakes/virtual.h"
+#include "resident.h"
 
 TEST(lookup)
 {
@@ -255,19 +256,6 @@ TEST(waiting_in_a_host_function)
     EXPECT_ERROR(c.finish, CUDA_ERROR_NOT_PERMITTED);
     EXPECT_ERROR(c.read, CUDA_ERROR_NOT_PERMITTED);
     EXPECT_EQ(byte_of(c.buffer, 63), 1);
-}
-
-// Returns the KiB of shared memory that the process has accessed.
-static long touched_KiB(void)
-{
-    char line[256];
-    long KiB = -1;
-    FILE *f = fopen("/proc/self/status", "r");
-    while (f && KiB < 0 && fgets(line, sizeof line, f))
-        sscanf(line, "RssShmem: %ld", &KiB);
-    if (f)
-        fclose(f);
-    return KiB;
 }
 
 // Large objects use host memory only for the pages that are accessed.

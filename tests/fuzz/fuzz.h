@@ -99,16 +99,6 @@ static inline CUcontext fuzz_context(void)
     return context;
 }
 
-// Takes the card's memory except for some, because the zeros of a large variable are written.
-static inline void fuzz_take_memory(void)
-{
-    enum { LEFT_B = 256 << 20 };
-    size_t free_B, total_B;
-    CUdeviceptr taken;
-    FUZZ_OK(cuMemGetInfo(&free_B, &total_B));
-    FUZZ_OK(cuMemAlloc(&taken, free_B - LEFT_B));
-}
-
 // An error that ends the context; calls after it return the same.
 static inline bool fuzz_is_sticky(CUresult r)
 {

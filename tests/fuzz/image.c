@@ -173,7 +173,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2 || size > IMAGE_INPUT_B)
         return 0;
     CUcontext context = fuzz_context();
-    fuzz_take_memory();
     const struct copy c = copy_make(data + 1, size - 1);
     run(&c, data[0] % IMAGE_ROUTES);
     munmap(c.memory, c.mapped_B);

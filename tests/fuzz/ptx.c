@@ -203,7 +203,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2 || size > TEXT_B)
         return 0;
     CUcontext context = fuzz_context();
-    fuzz_take_memory();
     char *text = malloc(size);
     CUmodule module = NULL;
     CUresult r;
