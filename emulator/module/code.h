@@ -66,6 +66,8 @@ struct em_code {
     unsigned most_threads;                // of a block; 0: as many as the device allows
     unsigned required_threads[3];         // of a block; 0: any
     unsigned required_cluster[3];         // 0: any
+    unsigned most_cluster;                // blocks of a cluster; 0: as many as the device allows
+    bool needs_cluster;                   // launches must name the size of clusters
     unsigned target;                      // the architecture that its text names; 0: the device's
     const struct px_object_uses *objects; // textures and surfaces that it uses; may be NULL
     bool prints, allocates;               // calls printf, or malloc or free

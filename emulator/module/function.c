@@ -147,7 +147,7 @@ CUresult em_code_get_attribute(const struct em_code *code, const struct em_funct
         *out = s->carveout;
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
-        *out = code->required_cluster[0] != 0;
+        *out = code->needs_cluster || code->required_cluster[0] != 0;
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:

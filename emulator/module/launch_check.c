@@ -84,9 +84,17 @@ static CUresult check_cluster(const struct em_launch_config *c, const struct em_
                        "a cluster of %u x %u x %u blocks is not the %u x %u x %u for which kernel "
                        "%s was built",
                        e.x, e.y, e.z, required[0], required[1], required[2], f->code->name);
-    if (!e.x && !e.y && !e.z)
-        return CUDA_SUCCESS;
-    return em_occupancy_check_cluster(f, e, c->blocks);
+    if (e.x || e.y || e.z)
+        return em_occupancy_check_cluster(f, e, c->blocks);
+    // ".explicitcluster: the kernel must be launched with the cluster dimension specified,
+    // otherwise a runtime error occurs." (Not recorded: the code.)
+    if (f->code->needs_cluster)
+        return em_fail(CUDA_ERROR_INVALID_CLUSTER_SIZE,
+                       "kernel %s must be launched with clusters (.explicitcluster); pass "
+                       "CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION to cuLaunchKernelEx, or set "
+                       "CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, _HEIGHT and _DEPTH",
+                       f->code->name);
+    return CUDA_SUCCESS;
 }
 
 // ---- the order of checks (recorded: launch_dims, launch_params) ----

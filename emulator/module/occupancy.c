@@ -76,13 +76,21 @@ CUresult em_occupancy_check_cooperative(const struct em_function *f, struct em_e
     return CUDA_SUCCESS;
 }
 
+// The blocks of the largest cluster. ".maxclusterrank: the maximum number of blocks of a cluster";
+// a non-portable size must be allowed all the same.
+static unsigned cluster_most(const struct em_function *f)
+{
+    const unsigned most = !attribute(f, DM_ATTRIBUTE_cluster_launch) ? 0
+                          : f->settings->non_portable                ? PX_CLUSTER_MOST
+                                                                     : CLUSTER_PORTABLE;
+    return f->code->most_cluster && f->code->most_cluster < most ? f->code->most_cluster : most;
+}
+
 CUresult em_occupancy_check_cluster(const struct em_function *f, struct em_extent3 cluster,
                                     struct em_extent3 blocks)
 {
     em_assert_locked();
-    unsigned most = !attribute(f, DM_ATTRIBUTE_cluster_launch) ? 0
-                    : f->settings->non_portable                ? PX_CLUSTER_MOST
-                                                               : CLUSTER_PORTABLE;
+    const unsigned most = cluster_most(f);
     uint64_t count = em_extent_volume(cluster);
     if (!count || count > most || blocks.x % cluster.x || blocks.y % cluster.y ||
         blocks.z % cluster.z)
@@ -179,6 +187,18 @@ CUresult em_occupancy_shared(CUfunction handle, int blocks, int threads, size_t 
     return r;
 }
 
+// The clusters that the function requires, by its text or an attribute; 0: any.
+static struct em_extent3 cluster_required(const struct em_function *f)
+{
+    const int *e = f->settings->cluster;
+    return (struct em_extent3){(unsigned)e[0], (unsigned)e[1], (unsigned)e[2]};
+}
+
+static bool is_named(struct em_extent3 e)
+{
+    return e.x || e.y || e.z;
+}
+
 static struct em_extent3 cluster_of(const CUlaunchConfig *config)
 {
     struct em_extent3 e = {0, 0, 0};
@@ -190,6 +210,8 @@ static struct em_extent3 cluster_of(const CUlaunchConfig *config)
     return e;
 }
 
+// "If func has a required cluster size, *clusterSize reflects it. This function respects the
+// compile time launch bounds."
 CUresult em_occupancy_cluster_size(CUfunction handle, const CUlaunchConfig *config, int *out)
 {
     em_assert_unlocked();
@@ -198,9 +220,8 @@ CUresult em_occupancy_cluster_size(CUfunction handle, const CUlaunchConfig *conf
     em_lock();
     CUresult r = em_function_find(handle, CUDA_ERROR_INVALID_VALUE, &f);
     if (!r)
-        *out = !attribute(f, DM_ATTRIBUTE_cluster_launch) ? 0
-               : f->settings->non_portable                ? PX_CLUSTER_MOST
-                                                          : CLUSTER_PORTABLE;
+        *out = (int)(is_named(cluster_required(f)) ? em_extent_volume(cluster_required(f))
+                                                   : cluster_most(f));
     em_unlock();
     return r;
 }
@@ -216,19 +237,40 @@ static CUresult check_block(const struct em_function *f, const CUlaunchConfig *c
                    most);
 }
 
+// "If the function has required cluster size already set, the cluster size from config must either
+// be unspecified or match the required size."
+static CUresult clusters_choose(const struct em_function *f, const CUlaunchConfig *config,
+                                struct em_extent3 *out)
+{
+    const struct em_extent3 given = cluster_of(config), required = cluster_required(f);
+    *out = is_named(given) ? given : required;
+    if (is_named(given) && is_named(required) &&
+        (given.x != required.x || given.y != required.y || given.z != required.z))
+        return em_fail(CUDA_ERROR_INVALID_CLUSTER_SIZE,
+                       "config: a cluster of %u x %u x %u blocks is not the %u x %u x %u that "
+                       "kernel %s requires",
+                       given.x, given.y, given.z, required.x, required.y, required.z,
+                       f->code->name);
+    return CUDA_SUCCESS;
+}
+
+// Multiprocessors are not grouped here as a card's are, whose clusters stay within a group; so a
+// card may hold fewer clusters of a size that does not divide its groups.
 CUresult em_occupancy_clusters(CUfunction handle, const CUlaunchConfig *config, int *out)
 {
     em_assert_unlocked();
     struct em_function *f;
-    const struct em_extent3 e = cluster_of(config),
-                            blocks = {config->gridDimX, config->gridDimY, config->gridDimZ};
+    struct em_extent3 e = {0, 0, 0};
+    const struct em_extent3 blocks = {config->gridDimX, config->gridDimY, config->gridDimZ};
     em_lock();
     CUresult r = em_function_find(handle, CUDA_ERROR_INVALID_VALUE, &f);
-    if (!r && (e.x || e.y || e.z))
+    if (!r)
+        r = clusters_choose(f, config, &e);
+    if (!r && is_named(e))
         r = em_occupancy_check_cluster(f, e, blocks);
-    if (!r && (e.x || e.y || e.z))
+    if (!r && is_named(e))
         r = check_block(f, config);
-    if (!r && !(e.x || e.y || e.z)) // (recorded: occupancy/clusters)
+    if (!r && !is_named(e)) // (recorded: occupancy/clusters)
         *out = 0;
     else if (!r)
         *out = blocks_for(f, (int)(config->blockDimX * config->blockDimY * config->blockDimZ),

@@ -487,6 +487,8 @@ struct em_code *em_ptx_kernel_new(struct px_module *text, unsigned function)
         .most_threads = volume(f->limits.most_threads),
         .target = text->target,
         .notes_writes = true,
+        .most_cluster = f->limits.most_cluster,
+        .needs_cluster = f->limits.explicit_cluster,
     };
     for (int i = 0; i < 3; i++) {
         c->code.required_threads[i] = f->limits.required_threads[i];
