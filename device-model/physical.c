@@ -39,11 +39,18 @@ void dm_vram_finish(struct dm_vram *vram)
     dm_rangemap_finish(&vram->slices);
 }
 
+static void publish(const struct dm_vram *vram)
+{
+    if (vram->published)
+        __atomic_store_n(vram->published, vram->used, __ATOMIC_RELAXED);
+}
+
 int dm_vram_commit(struct dm_vram *vram, uint64_t size)
 {
     if (!dm_round_up(size, vram->granule, &size) || size > vram->total - vram->used)
         return -ENOMEM;
     vram->used += size;
+    publish(vram);
     return 0;
 }
 
@@ -51,6 +58,7 @@ void dm_vram_uncommit(struct dm_vram *vram, uint64_t size)
 {
     if (dm_round_up(size, vram->granule, &size))
         vram->used -= size < vram->used ? size : vram->used;
+    publish(vram);
 }
 
 static uint64_t arena_size(const struct dm_vram *vram)

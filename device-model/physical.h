@@ -12,10 +12,11 @@
 // The memory of a device. It is sparse: only pages in use take host memory, so an 80 GB card fits
 // a small host.
 struct dm_vram {
-    uint64_t total;   // bytes that can be committed
-    uint64_t used;    // bytes committed
-    uint64_t granule; // a power of two: sizes are rounded up to multiples of it (2 MiB on every
-                      // known card)
+    uint64_t total;      // bytes that can be committed
+    uint64_t used;       // bytes committed
+    uint64_t *published; // a copy of `used` for other processes (book.h), or NULL
+    uint64_t granule;    // a power of two: sizes are rounded up to multiples of it (2 MiB on every
+                         // known card)
     // A large sparse memfd of which ordinary allocations are slices; -1 before the first
     // allocation.
     struct dm_fd_identity arena;

@@ -171,6 +171,16 @@ CUresult em_init(unsigned flags)
     return r;
 }
 
+CUresult em_list_devices(void)
+{
+    em_assert_unlocked();
+    em_cancel_off();
+    dm_mutex_lock(&starting);
+    CUresult r = em_devices_start();
+    dm_mutex_unlock(&starting);
+    return r;
+}
+
 // Shuts the driver down. Destructors of the program, and of libraries that use this one, run
 // earlier. Calls from destructors that run later return CUDA_ERROR_DEINITIALIZED.
 __attribute__((destructor)) static void leave(void)

@@ -50,7 +50,7 @@ extern "C" {
 #endif
 
 /* Grows when something is added. The meaning of existing functions does not change. */
-#define CARDLESS_VERSION 4
+#define CARDLESS_VERSION 5
 
 /* The address of a function of this header, or NULL if the process has another libcuda. Needs
  * <dlfcn.h>. */
@@ -419,6 +419,42 @@ void cardlessAssertFailed(const char *assertion, const char *file, unsigned line
  * handle was created with CU_GRAPH_COND_ASSIGN_DEFAULT. Returns CUDA_ERROR_INVALID_VALUE if the
  * handle does not exist. Since CARDLESS_VERSION 3. */
 CUresult cardlessGraphSetConditional(CUgraphConditionalHandle handle, unsigned value);
+
+/* ---- monitoring ----
+ *
+ * The cards and their use, for libraries such as NVML. These functions do not need cuInit and do
+ * not start the driver: afterwards the process may fork and use CUDA in the child. They work in a
+ * forked child, too. Since CARDLESS_VERSION 5. */
+
+typedef struct cardlessCard_st {
+    char name[128];    /* of cuDeviceGetName */
+    uint64_t total;    /* of cuDeviceTotalMem, in bytes */
+    uint64_t reserved; /* the part that the driver keeps for itself */
+} cardlessCard;
+
+/* A process that has a context on a card. Its user must be this process's user, unless this one
+ * runs as root. */
+typedef struct cardlessProcess_st {
+    uint32_t pid;
+    uint32_t contexts;
+    uint64_t memory;    /* in bytes, without the driver's part */
+    uint64_t busy_ns;   /* how long kernels have run in the last period */
+    uint64_t period_ns; /* at most a second, and usually more than 7/8 of one */
+} cardlessProcess;
+
+/* Writes the number of cards, which is 0 if CARDLESS_DEVICES is none. */
+CUresult cardlessCardGetCount(int *count);
+
+/* Describe a card. Return CUDA_ERROR_INVALID_DEVICE if `ordinal` is not a card. The UUID is that of
+ * cuDeviceGetUuid; finding it may load Vulkan. */
+CUresult cardlessCardGet(cardlessCard *card, int ordinal);
+CUresult cardlessCardGetUuid(CUuuid *uuid, int ordinal);
+CUresult cardlessCardGetAttribute(int *value, CUdevice_attribute attribute, int ordinal);
+
+/* Writes the processes that use the card. `*count` is the capacity of `processes`, which may be
+ * NULL if it is 0; the call sets it to the number of processes, which may be more than were
+ * written. */
+CUresult cardlessCardGetProcesses(int ordinal, unsigned *count, cardlessProcess *processes);
 
 #ifdef __cplusplus
 }

@@ -67,6 +67,9 @@ void em_context_begin(struct em_context *c, unsigned flags)
     if (alive)
         alive->previous = c;
     alive = c;
+    em_device_open_book(c->device);
+    if (c->device->book)
+        __atomic_fetch_add(&c->device->book->contexts, 1, __ATOMIC_RELAXED);
     em_context_base_begin(c);
 }
 
@@ -118,6 +121,8 @@ void em_context_end(struct em_context *c)
     if (c->next)
         c->next->previous = c->previous;
     c->previous = c->next = NULL;
+    if (c->device->book)
+        __atomic_fetch_sub(&c->device->book->contexts, 1, __ATOMIC_RELAXED);
     em_context_forget_peers(c);
     // End the newest object first, because it may have been created from an older one.
     while (c->base.objects)

@@ -11,8 +11,10 @@
 #include "alloc.h"
 #include "config.h"
 #include "error.h"
+#include "hash.h"
+#include "lock.h"
 
-enum { DEVICES_MAX = 64, FILE_MAX_B = 1 << 16 };
+enum { DEVICES_MAX = DM_BOOK_CARDS, FILE_MAX_B = 1 << 16 };
 static const char default_devices[] = "h100";
 
 struct em_device *em_devices;
@@ -127,8 +129,28 @@ static void choose_bus_address(struct em_device *device)
     }
 }
 
+uint64_t em_device_key(const struct em_device *device)
+{
+    const struct dm_device_profile *profile = &device->profile;
+    uint64_t key = dm_hash(DM_HASH_START, profile->id, strlen(profile->id));
+    key = dm_hash(key, &profile->total_memory, sizeof profile->total_memory);
+    return dm_hash(key, &device->ordinal, sizeof device->ordinal) | 1;
+}
+
+void em_device_open_book(struct em_device *device)
+{
+    em_assert_locked();
+    static struct dm_book *book; // guarded by em_lock
+    if (device->book || (!book && dm_book_create(&book)))
+        return;
+    device->book = &book->cards[device->ordinal];
+    __atomic_store_n(&device->book->key, em_device_key(device), __ATOMIC_RELAXED);
+}
+
 CUresult em_devices_start(void)
 {
+    if (em_devices)
+        return CUDA_SUCCESS;
     const char *wanted = em_config()->devices ? em_config()->devices : default_devices;
     int count = 1;
     for (const char *c = wanted; *c; c++)

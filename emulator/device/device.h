@@ -5,6 +5,7 @@
 #include <cuda.h>
 #include <stdint.h>
 
+#include "book.h"
 #include "profile.h"
 
 struct em_context;
@@ -15,14 +16,24 @@ struct em_device {
     // Guarded by em_lock.
     struct em_context *primary; // NULL until it is retained for the first time
     unsigned primary_flags;     // CU_CTX_* of the primary context, or of the next one
+    // Set before the first context begins, and not changed afterwards; NULL if there is no book.
+    struct dm_book_card *book;
 };
 
 extern struct em_device *em_devices;
 extern int em_device_count;
 
 // Makes the list from CARDLESS_DEVICES. Returns CUDA_ERROR_NO_DEVICE if the list is empty or a
-// profile cannot be read. If it fails, it may be called again.
+// profile cannot be read. If it fails, it may be called again; if it has succeeded, it does
+// nothing. Calls must not overlap.
 CUresult em_devices_start(void);
+
+// Opens the device's row in the book of this process (book.h), unless it is open. Without a book,
+// because the process is out of descriptors or memory, everything else works.
+// Precondition: em_lock held.
+void em_device_open_book(struct em_device *device);
+// Names the device in the books of all processes.
+uint64_t em_device_key(const struct em_device *device);
 
 // Reports that the device does not exist.
 CUresult em_device_bad(CUdevice ordinal) __attribute__((cold));

@@ -73,6 +73,8 @@ static CUresult start(const struct em_device *device)
                        "out of host memory while setting up the %llu bytes of device %d",
                        (unsigned long long)total_B, device->ordinal);
     }
+    em_device_open_book(&em_devices[device->ordinal]);
+    m->vram.published = device->book ? &device->book->used_B : NULL;
     dm_vram_commit(&m->vram, em_driver_share(total_B));
     dm_heap_init(&m->heap, &em_space, &m->vram);
     devices[device->ordinal] = m;

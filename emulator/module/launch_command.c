@@ -45,7 +45,12 @@ static CUresult run_launch(struct em_command *command)
         .context = c->function->object.context,
         .command = command,
     };
+    struct dm_book_card *book = grid.context->device->book;
+    if (book)
+        dm_book_begin(book);
     CUresult r = grid.code->executor->run(&grid);
+    if (book)
+        dm_book_end(book);
     if (em_unlikely(r && em_error_is_sticky(r)))
         em_devices_fail(r);
     return r;

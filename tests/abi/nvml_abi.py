@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""Compares Cardless's nvml.h, and the table of the functions that libnvidia-ml.so.1 exports, with
+the nvml.h of an installed CUDA toolkit.
+
+    nvml_abi.py INCLUDE NAMES [--toolkit INCLUDE]
+
+Ours declares a part of the functions; every name, size, offset, value and prototype that it
+declares must be the toolkit's. NAMES lists the functions that the library exports: the toolkit's.
+Exit status 77: no toolkit with nvml.h or no clang is installed.
+"""
+import argparse
+import shutil
+import sys
+from pathlib import Path
+
+import abi
+from collect import Headers
+
+INTERNAL = ['-D__NVML_API_VERSION_INTERNAL', '-DNVML_NO_UNVERSIONED_FUNC_DEFS']
+
+
+def differences(theirs, ours):
+    for kind in ('typedefs', 'functions', 'facts', 'records'):
+        a, b = getattr(theirs, kind), getattr(ours, kind)
+        for name in sorted(b):
+            x, y = a.get(name), b[name]
+            if kind in ('functions', 'typedefs') and x:
+                x, y = theirs.canonical(x), ours.canonical(y)
+            if x != y:
+                yield f'{kind}: {name}: toolkit {x}, ours {y}'
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument('include')
+    p.add_argument('names', type=Path)
+    p.add_argument('--toolkit')
+    a = p.parse_args()
+    toolkit = a.toolkit or abi.find_toolkit()
+    clang = shutil.which('clang')
+    if not clang:
+        abi.skip('clang, which reads the headers, is not installed')
+    if not toolkit or not (Path(toolkit) / 'nvml.h').exists():
+        abi.skip(f'no CUDA toolkit of version {abi.VERSION} with nvml.h is installed')
+    theirs = Headers(clang, [f'-I{toolkit}'], ['nvml.h'])
+    ours = Headers(clang, [f'-I{a.include}'], ['nvml.h'])
+    found = list(differences(theirs, ours))
+    want = set(Headers(clang, [f'-I{toolkit}', *INTERNAL], ['nvml.h']).functions)
+    have = set(a.names.read_text(encoding='utf-8').split())
+    found += [f'the library does not export {name}' for name in sorted(want - have)]
+    found += [f'the library exports {name}, which the toolkit lacks' for name in sorted(have - want)]
+    print('\n'.join(found))
+    print(f'# compared {len(ours.functions)} functions, {len(ours.records)} structs and '
+          f'{len(ours.facts)} sizes and values; {len(have)} exported names', file=sys.stderr)
+    sys.exit(bool(found))
+
+
+main()
