@@ -8,7 +8,7 @@
 //
 // The kernel removes a book when its process ends, however it ends, so nothing has to be cleaned
 // up. A reader sees the processes whose /proc/PID/fd it may open: those of its own user, or all of
-// its PID namespace for root. Readers take only numbers from a book, and trust none of them.
+// its PID namespace for root. Readers take only numbers from a book, and do not trust them.
 #pragma once
 
 #include <stddef.h>

@@ -102,7 +102,7 @@ nvmlReturn_t ml_nvmlDeviceGetPciInfoExt(int device, nvmlPciInfoExt_t *pci)
     return NVML_SUCCESS;
 }
 
-// The clock of the SMs is the graphics clock; a profile has none for video.
+// The clock of the SMs is the graphics clock; a profile lacks that of video.
 nvmlReturn_t ml_nvmlDeviceGetMaxClockInfo(int device, nvmlClockType_t type, unsigned *clock)
 {
     int kHz = 0;

@@ -48,7 +48,8 @@ def main():
     want = set(Headers(clang, [f'-I{toolkit}', *INTERNAL], ['nvml.h']).functions)
     have = set(a.names.read_text(encoding='utf-8').split())
     found += [f'the library does not export {name}' for name in sorted(want - have)]
-    found += [f'the library exports {name}, which the toolkit lacks' for name in sorted(have - want)]
+    found += [f"the library exports {name}, which the toolkit lacks"
+              for name in sorted(have - want)]
     print('\n'.join(found))
     print(f'# compared {len(ours.functions)} functions, {len(ours.records)} structs and '
           f'{len(ours.facts)} sizes and values; {len(have)} exported names', file=sys.stderr)
