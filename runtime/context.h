@@ -1,17 +1,30 @@
 // SPDX-License-Identifier: MIT
 // The context in which a call of the runtime works.
 #pragma once
+#include <cuda.h>
+#include <stdbool.h>
+
 #include "types.h"
 
 struct rt_thread;
 
-// The thread's device: that of the current context, else the one that cudaSetDevice chose.
-cudaError_t rt_current_device(int *device);
+// The thread's device: that of the current context, else the one that cudaSetDevice chose, else the
+// first one.
+int rt_current_device(void);
 
-// Creates the primary context of a device, if the runtime has not done that or it was destroyed
-// since, and makes it current.
+// Returns cudaErrorInvalidDevice if there is no device of this number.
+cudaError_t rt_device_check(int device);
+
+// The primary context of a device. Creates it if the runtime has not done that yet, or if it was
+// destroyed since.
+cudaError_t rt_context_primary(int device, CUcontext *context);
+
+// Makes the primary context of a device current, and creates it if necessary.
 cudaError_t rt_context_enter(int device);
 
-// A context is current: the program's own or a primary context. If not, enters the
+// Whether the current context is one that the program created with the driver API.
+bool rt_context_is_own(void);
+
+// A context is current: the program's own or a primary context. Otherwise, enters the
 // primary context of the thread's device. Returns the context's sticky error.
 cudaError_t rt_need_context(struct rt_thread *self);

@@ -11,7 +11,7 @@ struct rt_entry {
 struct rt_thread {
     const struct rt_entry *entry; // the call that runs, NULL between calls
     cudaError_t last_error;
-    int device; // the thread's device while no context is current
+    int chosen; // one more than the device that cudaSetDevice chose, 0 before that
 };
 
 extern __thread struct rt_thread rt_this_thread __attribute__((tls_model("initial-exec")));

@@ -3,7 +3,10 @@
 // library is built without their headers; their sizes are part of those ABIs.
 #pragma once
 #include <cuda.h>
+#include <cardless/abi/egl.h>
+#include <cardless/abi/gl.h>
 #include <cardless/runtime/egl.h>
+#include <cudaProfiler.h>
 #include <driver_types.h>
 #include <stdint.h>
 #include <surface_types.h>
@@ -32,3 +35,8 @@ typedef uint32_t VdpDevice;
 typedef uint32_t VdpVideoSurface;
 typedef uint32_t VdpOutputSurface;
 typedef int VdpGetProcAddress(VdpDevice device, uint32_t function, void **pointer);
+
+// The driver's functions with such types.
+#include <cudaEGL_functions.h>
+#include <cudaGL_functions.h>
+#include <cudaVDPAU_functions.h>

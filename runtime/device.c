@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// The manual's chapter "Device Management": devices, their choice, and their flags.
+#include <stdlib.h>
+
+#include "rt.h"
+#include "valid_devices.h"
+
+// The list of cudaSetValidDevices, at most as long as there are devices.
+enum { LISTED = 64 };
+static int listed[LISTED];
+static int listed_count;
+
+cudaError_t rt_cudaGetDeviceCount(int *count)
+{
+    RT_TRY(rt_cu.cuDeviceGetCount(count));
+    return cudaSuccess;
+}
+
+cudaError_t rt_cudaGetDevice(int *device)
+{
+    CUdevice current;
+    // A function of the host that runs in a stream may not even ask (recorded:
+    // hostfunc/calls-inside-hostfunc).
+    if (rt_cu.cuCtxGetDevice(&current) == CUDA_ERROR_NOT_PERMITTED)
+        return cudaErrorNotPermitted;
+    *device = rt_current_device();
+    return cudaSuccess;
+}
+
+// Manual: "Sets device as the current device for the calling host thread. […] This function will
+// also immediately initialize the runtime state on the primary context". It does so in place of a
+// context that the program created (recorded: contexts/created-context-SetDevice).
+cudaError_t rt_cudaSetDevice(int device)
+{
+    cudaError_t r = rt_device_check(device);
+    if (r)
+        return r;
+    rt_thread()->chosen = device + 1;
+    return rt_context_enter(device);
+}
+
+int rt_valid_device(int index)
+{
+    int count = __atomic_load_n(&listed_count, __ATOMIC_ACQUIRE), devices;
+    if (index < count)
+        return __atomic_load_n(&listed[index], __ATOMIC_RELAXED);
+    return !count && !rt_cu.cuDeviceGetCount(&devices) && index < devices ? index : -1;
+}
+
+// Manual: "If a specified device ID in the list does not exist, this function will return
+// cudaErrorInvalidDevice. If len is not 0 and device_arr is NULL or if len exceeds the number of
+// devices in the system, then cudaErrorInvalidValue is returned."
+cudaError_t rt_cudaSetValidDevices(int *device_arr, int len)
+{
+    int devices;
+    RT_TRY(rt_cu.cuDeviceGetCount(&devices));
+    if (len < 0 || len > devices || len > LISTED || (len && !device_arr))
+        return cudaErrorInvalidValue;
+    for (int i = 0; i < len; i++)
+        if (rt_device_check(device_arr[i]))
+            return cudaErrorInvalidDevice;
+    __atomic_store_n(&listed_count, 0, __ATOMIC_RELEASE);
+    for (int i = 0; i < len; i++)
+        __atomic_store_n(&listed[i], device_arr[i], __ATOMIC_RELAXED);
+    __atomic_store_n(&listed_count, len, __ATOMIC_RELEASE);
+    return cudaSuccess;
+}
+
+// Flags: how a thread waits has at most one of the first three bits. The driver does not
+// take cudaDeviceMapHost, which always holds, nor its own bits for core dumps (recorded:
+// device/flags-20, device/flags-40).
+static cudaError_t device_set_flags(int device, unsigned int flags)
+{
+    unsigned int wait = flags & cudaDeviceScheduleMask;
+    if (flags & ~(unsigned int)cudaDeviceMask || (wait & (wait - 1)))
+        return cudaErrorInvalidValue;
+    flags &= cudaDeviceScheduleMask | cudaDeviceLmemResizeToMax | cudaDeviceSyncMemops;
+    RT_TRY(rt_cu.cuDevicePrimaryCtxSetFlags(device, flags));
+    return cudaSuccess;
+}
+
+cudaError_t rt_cudaSetDeviceFlags(unsigned int flags)
+{
+    // Recorded: contexts/flags-after-created.
+    if (rt_context_is_own())
+        return cudaErrorIncompatibleDriverContext;
+    int device = rt_current_device();
+    cudaError_t r = device_set_flags(device, flags);
+    return r ? r : rt_context_enter(device);
+}
+
+// A primary context that exists always maps host memory.
+cudaError_t rt_cudaGetDeviceFlags(unsigned int *flags)
+{
+    int active;
+    RT_TRY(rt_cu.cuDevicePrimaryCtxGetState(rt_current_device(), flags, &active));
+    if (active)
+        *flags |= cudaDeviceMapHost;
+    return cudaSuccess;
+}
+
+// Manual: "If cudaInitDeviceFlagsAreValid is set, deviceFlags is applied to the requested device."
+// Other bits of `flags` have no effect (recorded: device/init-flags-0-valid-2). The context does
+// not become current.
+cudaError_t rt_cudaInitDevice(int device, unsigned int deviceFlags, unsigned int flags)
+{
+    CUcontext context;
+    cudaError_t r = rt_device_check(device);
+    if (!r && (flags & cudaInitDeviceFlagsAreValid))
+        r = device_set_flags(device, deviceFlags);
+    return r ? r : rt_context_primary(device, &context);
+}
+
+cudaError_t rt_cudaDeviceReset(void)
+{
+    RT_TRY(rt_cu.cuDevicePrimaryCtxReset(rt_current_device()));
+    return cudaSuccess;
+}
+
+cudaError_t rt_cudaDeviceSynchronize(void)
+{
+    RT_TRY(rt_cu.cuCtxSynchronize());
+    return cudaSuccess;
+}
+
+cudaError_t rt_cudaDeviceGetPCIBusId(char *pciBusId, int len, int device)
+{
+    RT_TRY(rt_cu.cuDeviceGetPCIBusId(pciBusId, len, device));
+    return cudaSuccess;
+}
+
+cudaError_t rt_cudaDeviceGetByPCIBusId(int *device, const char *pciBusId)
+{
+    RT_TRY(rt_cu.cuDeviceGetByPCIBusId(device, pciBusId));
+    return cudaSuccess;
+}

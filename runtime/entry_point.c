@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// The manual's chapter "Driver Entry Point Access".
+#include "rt.h"
+
+// A symbol that the driver does not have is an answer, not an error.
+static cudaError_t entry_point_find(const char *symbol, void **function, unsigned int version,
+                                    unsigned long long flags,
+                                    enum cudaDriverEntryPointQueryResult *status,
+                                    cudaStream_t default_stream)
+{
+    CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    const unsigned long long known = cudaEnableLegacyStream | cudaEnablePerThreadDefaultStream;
+    if (!symbol || !function || flags & ~known || version > RT_VERSION)
+        return cudaErrorInvalidValue;
+    // Manual, cudaEnableDefault: "per-thread if the application is compiled with" per-thread
+    // default streams, "else legacy".
+    if (flags == cudaEnableDefault)
+        flags = default_stream == cudaStreamPerThread ? cudaEnablePerThreadDefaultStream
+                                                      : cudaEnableLegacyStream;
+    *function = NULL;
+    CUresult r = rt_cu.cuGetProcAddress(symbol, function, (int)version, flags, &found);
+    if (status)
+        *status = (enum cudaDriverEntryPointQueryResult)found;
+    return r == CUDA_ERROR_NOT_FOUND ? cudaSuccess : rt_error(r);
+}
+
+cudaError_t rt_cudaGetDriverEntryPoint(const char *symbol, void **funcPtr, unsigned long long flags,
+                                       enum cudaDriverEntryPointQueryResult *driverStatus,
+                                       cudaStream_t default_stream)
+{
+    return entry_point_find(symbol, funcPtr, RT_VERSION, flags, driverStatus, default_stream);
+}
+
+cudaError_t rt_cudaGetDriverEntryPointByVersion(const char *symbol, void **funcPtr,
+                                                unsigned int cudaVersion, unsigned long long flags,
+                                                enum cudaDriverEntryPointQueryResult *driverStatus,
+                                                cudaStream_t default_stream)
+{
+    return entry_point_find(symbol, funcPtr, cudaVersion, flags, driverStatus, default_stream);
+}
+
+// The runtime has no tables of its own.
+cudaError_t rt_cudaGetExportTable(const void **ppExportTable, const cudaUUID_t *pExportTableId)
+{
+    *ppExportTable = NULL;
+    return cudaErrorInvalidValue;
+}

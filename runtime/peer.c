@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Links between devices, and atomic operations over them.
+#include "rt.h"
+
+cudaError_t rt_cudaDeviceCanAccessPeer(int *canAccessPeer, int device, int peerDevice)
+{
+    RT_TRY(rt_cu.cuDeviceCanAccessPeer(canAccessPeer, device, peerDevice));
+    return cudaSuccess;
+}
+
+cudaError_t rt_cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attr, int srcDevice,
+                                         int dstDevice)
+{
+    RT_TRY(rt_cu.cuDeviceGetP2PAttribute(value, (CUdevice_P2PAttribute)attr, srcDevice, dstDevice));
+    return cudaSuccess;
+}
+
+// The driver names the peer by a context: here, by its primary one.
+cudaError_t rt_cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags)
+{
+    CUcontext peer;
+    cudaError_t r = rt_device_check(peerDevice);
+    if (!r && flags)
+        r = cudaErrorInvalidValue;
+    if (!r)
+        r = rt_context_primary(peerDevice, &peer);
+    // A device is not its own peer (recorded: device/peer-enable-0-flags-0).
+    if (!r && peerDevice == rt_current_device())
+        r = cudaErrorPeerAccessUnsupported;
+    return r ? r : rt_error(rt_cu.cuCtxEnablePeerAccess(peer, flags));
+}
+
+cudaError_t rt_cudaDeviceDisablePeerAccess(int peerDevice)
+{
+    CUcontext peer;
+    cudaError_t r = rt_device_check(peerDevice);
+    if (!r && peerDevice == rt_current_device())
+        r = cudaErrorPeerAccessNotEnabled;
+    if (!r)
+        r = rt_context_primary(peerDevice, &peer);
+    return r ? r : rt_error(rt_cu.cuCtxDisablePeerAccess(peer));
+}
+
+cudaError_t rt_cudaDeviceGetHostAtomicCapabilities(unsigned int *capabilities,
+                                                   const enum cudaAtomicOperation *operations,
+                                                   unsigned int count, int device)
+{
+    RT_TRY(rt_cu.cuDeviceGetHostAtomicCapabilities(
+        capabilities, (const CUatomicOperation *)operations, count, device));
+    return cudaSuccess;
+}
+
+cudaError_t rt_cudaDeviceGetP2PAtomicCapabilities(unsigned int *capabilities,
+                                                  const enum cudaAtomicOperation *operations,
+                                                  unsigned int count, int srcDevice, int dstDevice)
+{
+    RT_TRY(rt_cu.cuDeviceGetP2PAtomicCapabilities(
+        capabilities, (const CUatomicOperation *)operations, count, srcDevice, dstDevice));
+    return cudaSuccess;
+}

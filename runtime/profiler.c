@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// The manual's chapter "Profiler Control".
+#include "rt.h"
+
+cudaError_t rt_cudaProfilerStart(void)
+{
+    RT_TRY(rt_cu.cuProfilerStart());
+    return cudaSuccess;
+}
+
+// Without a context there is nothing to stop, and it is not started (recorded: lazy/ProfilerStop).
+cudaError_t rt_cudaProfilerStop(void)
+{
+    CUresult r = rt_cu.cuProfilerStop();
+    return r == CUDA_ERROR_INVALID_CONTEXT ? cudaSuccess : rt_error(r);
+}
