@@ -456,6 +456,20 @@ CUresult cardlessCardGetAttribute(int *value, CUdevice_attribute attribute, int 
  * written. */
 CUresult cardlessCardGetProcesses(int ordinal, unsigned *count, cardlessProcess *processes);
 
+/* ---- libraries that implement another API with the driver's ---- */
+
+/* A function of such a library. It should exist until the process ends. */
+typedef struct cardlessCaller_st {
+    const char *name;  /* as messages and histories should call it */
+    void *reserved[3]; /* NULL */
+} cardlessCaller;
+
+/* Returns the place where this thread keeps the function that it is in. While a function is there,
+ * messages and histories name it instead of the driver's functions that it calls. The library
+ * should write its function there when it begins, and the one before it when it returns. The place
+ * is valid until the thread ends. Since CARDLESS_VERSION 5. */
+const cardlessCaller **cardlessThisCaller(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -13,11 +13,20 @@
 enum { KEPT = 64 };
 static CUcontext primaries[KEPT];
 
+// The current context, or NULL. Unlike other calls of the driver, asking for it reports no mistake
+// if there is no context.
+static CUresult current_context(CUcontext *context)
+{
+    *context = NULL;
+    return rt_cu.cuCtxGetCurrent(context);
+}
+
 int rt_current_device(void)
 {
-    CUdevice current;
-    if (rt_cu.cuCtxGetDevice(&current) == CUDA_SUCCESS)
-        return current;
+    CUcontext context;
+    CUdevice device;
+    if (!current_context(&context) && context && !rt_cu.cuCtxGetDevice(&device))
+        return device;
     int chosen = rt_thread()->chosen;
     return chosen ? chosen - 1 : rt_valid_device(0);
 }
@@ -57,7 +66,7 @@ cudaError_t rt_context_enter(int device)
 
 // Whether `context` is or was the primary context of a device. The program may have retained it
 // without the runtime.
-static bool is_primary(CUcontext context, int device)
+static bool is_primary_of(CUcontext context, int device)
 {
     CUcontext primary;
     if (device < KEPT && __atomic_load_n(&primaries[device], __ATOMIC_ACQUIRE) == context)
@@ -68,16 +77,25 @@ static bool is_primary(CUcontext context, int device)
     return primary == context;
 }
 
+// The device whose primary context this is, or -1. The thread remembers the answer for one context.
+static int primary_device(struct rt_thread *self, CUcontext context)
+{
+    int devices;
+    if (self->context == context)
+        return self->primary_device;
+    self->primary_device = -1;
+    if (!rt_cu.cuDeviceGetCount(&devices))
+        for (int i = devices - 1; i >= 0; i--)
+            if (is_primary_of(context, i))
+                self->primary_device = i;
+    self->context = context;
+    return self->primary_device;
+}
+
 bool rt_context_is_own(void)
 {
     CUcontext context;
-    int devices;
-    if (rt_cu.cuCtxGetCurrent(&context) || !context || rt_cu.cuDeviceGetCount(&devices))
-        return false;
-    for (int device = 0; device < devices; device++)
-        if (is_primary(context, device))
-            return false;
-    return true;
+    return !current_context(&context) && context && primary_device(rt_thread(), context) < 0;
 }
 
 // Without a choice of the program, tries its valid devices in their order.
@@ -94,17 +112,19 @@ static cudaError_t context_enter_default(struct rt_thread *self)
 
 cudaError_t rt_need_context(struct rt_thread *self)
 {
+    CUcontext context;
     cudaError_t r = rt_driver_error();
+    if (!r)
+        r = rt_error(current_context(&context));
     if (r)
         return r;
-    // The cheapest call that needs a living context and changes nothing.
-    CUresult result = rt_cu.cuCtxGetStreamPriorityRange(NULL, NULL);
-    if (__builtin_expect(result == CUDA_SUCCESS, 1))
-        return cudaSuccess;
-    // A primary context that was reset or released comes back to life (recorded:
-    // contexts/current-destroyed-primary-reset, contexts/primary-released).
-    if (result == CUDA_ERROR_INVALID_CONTEXT ||
-        (result == CUDA_ERROR_CONTEXT_IS_DESTROYED && !rt_context_is_own()))
-        return context_enter_default(self);
-    return rt_error(result);
+    if (context) {
+        // A primary context that was reset or released comes back to life (recorded:
+        // contexts/current-destroyed-primary-reset, contexts/primary-released). The driver checks
+        // the program's own contexts itself.
+        int device = primary_device(self, context);
+        if (__builtin_expect(device < 0 || primary_is_active(device), 1))
+            return cudaSuccess;
+    }
+    return context_enter_default(self);
 }

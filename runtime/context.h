@@ -25,6 +25,6 @@ cudaError_t rt_context_enter(int device);
 // Whether the current context is one that the program created with the driver API.
 bool rt_context_is_own(void);
 
-// A context is current: the program's own or a primary context. Otherwise, enters the
-// primary context of the thread's device. Returns the context's sticky error.
+// A context is current: the program's own or a primary one. Otherwise, enters the primary context
+// of the thread's device.
 cudaError_t rt_need_context(struct rt_thread *self);

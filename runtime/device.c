@@ -18,11 +18,10 @@ cudaError_t rt_cudaGetDeviceCount(int *count)
 
 cudaError_t rt_cudaGetDevice(int *device)
 {
-    CUdevice current;
+    CUcontext context;
     // A function of the host that runs in a stream may not even ask (recorded:
     // hostfunc/calls-inside-hostfunc).
-    if (rt_cu.cuCtxGetDevice(&current) == CUDA_ERROR_NOT_PERMITTED)
-        return cudaErrorNotPermitted;
+    RT_TRY(rt_cu.cuCtxGetCurrent(&context));
     *device = rt_current_device();
     return cudaSuccess;
 }

@@ -13,10 +13,12 @@
 static inline const struct rt_entry *rt_begin(struct rt_thread *self, const struct rt_entry *entry)
 {
     const struct rt_entry *outer = self->entry;
-    self->entry = entry;
     cudaError_t r = rt_driver_error();
     if (__builtin_expect(r != cudaSuccess, 0))
         self->last_error = r;
+    if (__builtin_expect(!self->caller, 0))
+        rt_thread_start(self);
+    self->entry = *self->caller = entry;
     return outer;
 }
 
@@ -25,7 +27,7 @@ static inline const struct rt_entry *rt_begin(struct rt_thread *self, const stru
 static inline cudaError_t rt_end(struct rt_thread *self, const struct rt_entry *outer,
                                  cudaError_t r)
 {
-    self->entry = outer;
+    self->entry = *self->caller = outer;
     if (__builtin_expect(r != cudaSuccess, 0) && r != cudaErrorNotReady)
         self->last_error = r;
     return r;
@@ -34,7 +36,7 @@ static inline cudaError_t rt_end(struct rt_thread *self, const struct rt_entry *
 static inline cudaError_t rt_end_quietly(struct rt_thread *self, const struct rt_entry *outer,
                                          cudaError_t r)
 {
-    self->entry = outer;
+    self->entry = *self->caller = outer;
     return r;
 }
 

@@ -1,20 +1,33 @@
 // SPDX-License-Identifier: MIT
 // What the runtime knows about each thread of the program.
 #pragma once
+#include <cuda.h>
+
 #include "types.h"
 
-// An exported function; generated.
+// An exported function; generated. A driver that exports cardlessThisCaller knows it as a
+// cardlessCaller.
 struct rt_entry {
     const char *name;
+    void *reserved[3];
 };
 
 struct rt_thread {
     const struct rt_entry *entry; // the call that runs, NULL between calls
+    // The place where the driver looks for that call, to name it in messages: `unnamed` if it does
+    // not ask. NULL before the thread's first call.
+    const struct rt_entry **caller, *unnamed;
     cudaError_t last_error;
     int chosen; // one more than the device that cudaSetDevice chose, 0 before that
+    // The last context that context.c looked at, and the device whose primary context it is, or -1.
+    CUcontext context;
+    int primary_device;
 };
 
 extern __thread struct rt_thread rt_this_thread __attribute__((tls_model("initial-exec")));
+
+// Finds the thread's `caller`.
+void rt_thread_start(struct rt_thread *self) __attribute__((cold));
 
 static inline struct rt_thread *rt_thread(void)
 {

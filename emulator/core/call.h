@@ -57,13 +57,14 @@ static inline bool em_all_zero(const unsigned *words, size_t count)
 }
 
 // Begins a call. If a callback of another call makes this one, returns that outer call, otherwise
-// NULL. The result should be passed to em_end.
+// NULL. The result should be passed to em_end. If a library made the call for one of its own
+// functions, that function is the call in progress (cardlessThisCaller).
 static inline const struct em_entry *em_begin(struct em_thread *self, const struct em_entry *entry)
 {
     const struct em_entry *outer = self->entry;
     if (em_unlikely(!self->number))
         em_thread_start();
-    self->entry = entry;
+    self->entry = em_unlikely(self->caller) ? self->caller : entry;
     self->calls++;
     return outer;
 }

@@ -141,13 +141,13 @@ class Generator:
 
     def wrapper_head(self, row, name):
         """The first lines of an exported function, up to the entry that describes it."""
-        facts = ''
+        facts = f'.name = "{name}"'
         if self.shapes:
             first, count = self.shapes.arguments(row)
             capture = ' | '.join(f'EM_CAPTURE_{c.upper()}' for c in row.capture or []) or '0'
-            facts = f', &{self.dialect.body}description, {first}, {count}, {capture}'
+            facts = f'"{name}", &{self.dialect.body}description, {first}, {count}, {capture}'
         lines = [f'{self.h.upper()}_EXPORT {row.result}{name}({row.c_arguments()})', '{',
-                 f'    static const struct {self.h}_entry entry = {{"{name}"{facts}}};']
+                 f'    static const struct {self.h}_entry entry = {{{facts}}};']
         if not self.table.implemented(row):
             lines.append('    static bool said;')
         return lines

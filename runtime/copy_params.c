@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// The driver's form of a copy.
+#include "copy_params.h"
+
+cudaError_t rt_copy_direction(enum cudaMemcpyKind kind, CUmemorytype *source,
+                              CUmemorytype *destination)
+{
+    switch (kind) {
+    case cudaMemcpyHostToHost:
+        *source = *destination = CU_MEMORYTYPE_HOST;
+        return cudaSuccess;
+    case cudaMemcpyHostToDevice:
+        *source = CU_MEMORYTYPE_HOST;
+        *destination = CU_MEMORYTYPE_DEVICE;
+        return cudaSuccess;
+    case cudaMemcpyDeviceToHost:
+        *source = CU_MEMORYTYPE_DEVICE;
+        *destination = CU_MEMORYTYPE_HOST;
+        return cudaSuccess;
+    case cudaMemcpyDeviceToDevice:
+        *source = *destination = CU_MEMORYTYPE_DEVICE;
+        return cudaSuccess;
+    case cudaMemcpyDefault:
+        *source = *destination = CU_MEMORYTYPE_UNIFIED;
+        return cudaSuccess;
+    default:
+        return cudaErrorInvalidMemcpyDirection;
+    }
+}
+
+// The direction that these memory types came from. An array is memory of the device.
+static enum cudaMemcpyKind direction_of(CUmemorytype source, CUmemorytype destination)
+{
+    if (source == CU_MEMORYTYPE_UNIFIED || destination == CU_MEMORYTYPE_UNIFIED)
+        return cudaMemcpyDefault;
+    if (source == CU_MEMORYTYPE_HOST)
+        return destination == CU_MEMORYTYPE_HOST ? cudaMemcpyHostToHost : cudaMemcpyHostToDevice;
+    return destination == CU_MEMORYTYPE_HOST ? cudaMemcpyDeviceToHost : cudaMemcpyDeviceToDevice;
+}
+
+// Bytes of one component, or of a whole element if the format has a fixed number of components.
+static size_t format_size(CUarray_format format, unsigned channels)
+{
+    switch ((int)format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+    case CU_AD_FORMAT_SIGNED_INT8:
+        return channels;
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+    case CU_AD_FORMAT_SIGNED_INT16:
+    case CU_AD_FORMAT_HALF:
+        return 2 * channels;
+    case CU_AD_FORMAT_UNSIGNED_INT32:
+    case CU_AD_FORMAT_SIGNED_INT32:
+    case CU_AD_FORMAT_FLOAT:
+        return 4 * channels;
+    case CU_AD_FORMAT_UNORM_INT8X2:
+    case CU_AD_FORMAT_SNORM_INT8X2:
+    case CU_AD_FORMAT_UNORM_INT16X1:
+    case CU_AD_FORMAT_SNORM_INT16X1:
+        return 2;
+    case CU_AD_FORMAT_UNORM_INT8X4:
+    case CU_AD_FORMAT_SNORM_INT8X4:
+    case CU_AD_FORMAT_UNORM_INT16X2:
+    case CU_AD_FORMAT_SNORM_INT16X2:
+    case CU_AD_FORMAT_UNORM_INT_101010_2:
+        return 4;
+    case CU_AD_FORMAT_BC1_UNORM:
+    case CU_AD_FORMAT_BC1_UNORM_SRGB:
+    case CU_AD_FORMAT_BC4_UNORM:
+    case CU_AD_FORMAT_BC4_SNORM:
+    case CU_AD_FORMAT_UNORM_INT16X4:
+    case CU_AD_FORMAT_SNORM_INT16X4:
+        return 8;
+    case CU_AD_FORMAT_BC2_UNORM:
+    case CU_AD_FORMAT_BC2_UNORM_SRGB:
+    case CU_AD_FORMAT_BC3_UNORM:
+    case CU_AD_FORMAT_BC3_UNORM_SRGB:
+    case CU_AD_FORMAT_BC5_UNORM:
+    case CU_AD_FORMAT_BC5_SNORM:
+    case CU_AD_FORMAT_BC6H_UF16:
+    case CU_AD_FORMAT_BC6H_SF16:
+    case CU_AD_FORMAT_BC7_UNORM:
+    case CU_AD_FORMAT_BC7_UNORM_SRGB:
+        return 16;
+    default:
+        return 1;
+    }
+}
+
+cudaError_t rt_array_element_size(cudaArray_const_t array, size_t *size_B)
+{
+    CUDA_ARRAY3D_DESCRIPTOR desc;
+    RT_TRY(rt_cu.cuArray3DGetDescriptor(&desc, (CUarray)array));
+    *size_B = format_size(desc.Format, desc.NumChannels);
+    return cudaSuccess;
+}
+
+// Manual, cudaMemcpy3D: the pitch must be at least the width, and the source and the destination
+// are one array or one pointer each. The width is compared as it stands, in elements (recorded:
+// copy_arrays/3d-device-to-float-array-pitch-15).
+static cudaError_t check_operand(const struct cudaPitchedPtr *pointer, const void *array)
+{
+    return !pointer->ptr == !array ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+static cudaError_t check_pitch(const struct cudaPitchedPtr *pointer, struct cudaExtent extent)
+{
+    return pointer->ptr && (pointer->pitch < extent.width || pointer->ysize < extent.height)
+               ? cudaErrorInvalidPitchValue
+               : cudaSuccess;
+}
+
+cudaError_t rt_copy_3d_params(const struct cudaMemcpy3DParms *in, CUDA_MEMCPY3D *out)
+{
+    CUmemorytype source, destination;
+    size_t source_B = 1, destination_B = 1;
+    cudaError_t r = rt_copy_direction(in->kind, &source, &destination);
+    if (!r)
+        r = check_operand(&in->srcPtr, in->srcArray);
+    if (!r)
+        r = check_operand(&in->dstPtr, in->dstArray);
+    // The host has no arrays. A destination may be one all the same (recorded:
+    // copy_arrays/3d-kind0-host-to-array3d).
+    if (!r && in->srcArray && source == CU_MEMORYTYPE_HOST)
+        r = cudaErrorInvalidValue;
+    if (!r && in->extent.width && in->extent.height && in->extent.depth) {
+        r = check_pitch(&in->srcPtr, in->extent);
+        if (!r)
+            r = check_pitch(&in->dstPtr, in->extent);
+    }
+    if (!r && in->srcArray)
+        r = rt_array_element_size(in->srcArray, &source_B);
+    if (!r && in->dstArray)
+        r = rt_array_element_size(in->dstArray, &destination_B);
+    if (r)
+        return r;
+    *out = (CUDA_MEMCPY3D){
+        .srcXInBytes = in->srcPos.x * source_B,
+        .srcY = in->srcPos.y,
+        .srcZ = in->srcPos.z,
+        .srcMemoryType = in->srcArray ? CU_MEMORYTYPE_ARRAY : source,
+        .srcHost = in->srcPtr.ptr,
+        .srcDevice = (CUdeviceptr)in->srcPtr.ptr,
+        .srcArray = (CUarray)in->srcArray,
+        .srcPitch = in->srcPtr.pitch,
+        .srcHeight = in->srcPtr.ysize,
+        .dstXInBytes = in->dstPos.x * destination_B,
+        .dstY = in->dstPos.y,
+        .dstZ = in->dstPos.z,
+        .dstMemoryType = in->dstArray ? CU_MEMORYTYPE_ARRAY : destination,
+        .dstHost = in->dstPtr.ptr,
+        .dstDevice = (CUdeviceptr)in->dstPtr.ptr,
+        .dstArray = (CUarray)in->dstArray,
+        .dstPitch = in->dstPtr.pitch,
+        .dstHeight = in->dstPtr.ysize,
+        .WidthInBytes = in->extent.width * (in->srcArray ? source_B : destination_B),
+        .Height = in->extent.height,
+        .Depth = in->extent.depth,
+    };
+    return cudaSuccess;
+}
+
+static void *pointer_of(CUmemorytype type, const void *host, CUdeviceptr device)
+{
+    return type == CU_MEMORYTYPE_ARRAY  ? NULL
+           : type == CU_MEMORYTYPE_HOST ? (void *)host
+                                        : (void *)device;
+}
+
+cudaError_t rt_copy_3d_parms_of(const CUDA_MEMCPY3D *in, struct cudaMemcpy3DParms *out)
+{
+    size_t source_B = 1, destination_B = 1;
+    cudaError_t r = cudaSuccess;
+    if (in->srcMemoryType == CU_MEMORYTYPE_ARRAY)
+        r = rt_array_element_size((cudaArray_t)in->srcArray, &source_B);
+    if (!r && in->dstMemoryType == CU_MEMORYTYPE_ARRAY)
+        r = rt_array_element_size((cudaArray_t)in->dstArray, &destination_B);
+    if (r)
+        return r;
+    *out = (struct cudaMemcpy3DParms){
+        .srcArray = in->srcMemoryType == CU_MEMORYTYPE_ARRAY ? (cudaArray_t)in->srcArray : NULL,
+        .srcPos = {in->srcXInBytes / source_B, in->srcY, in->srcZ},
+        .srcPtr = {pointer_of(in->srcMemoryType, in->srcHost, in->srcDevice), in->srcPitch, 0,
+                   in->srcHeight},
+        .dstArray = in->dstMemoryType == CU_MEMORYTYPE_ARRAY ? (cudaArray_t)in->dstArray : NULL,
+        .dstPos = {in->dstXInBytes / destination_B, in->dstY, in->dstZ},
+        .dstPtr = {pointer_of(in->dstMemoryType, in->dstHost, in->dstDevice), in->dstPitch, 0,
+                   in->dstHeight},
+        .extent = {in->WidthInBytes /
+                       (in->srcMemoryType == CU_MEMORYTYPE_ARRAY ? source_B : destination_B),
+                   in->Height, in->Depth},
+        .kind = direction_of(in->srcMemoryType, in->dstMemoryType),
+    };
+    return cudaSuccess;
+}
