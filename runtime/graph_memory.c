@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The manual's chapter "Graph Management": nodes that copy and fill.
 #include "copy_params.h"
+#include "fat_binary.h"
 #include "graph_params.h"
-
-cudaError_t rt_current_context(CUcontext *context)
-{
-    return rt_error(rt_cu.cuCtxGetCurrent(context));
-}
 
 // ---- copies
 
@@ -39,6 +35,29 @@ static cudaError_t copy_params_1d(void *dst, const void *src, size_t count,
         .Depth = 1,
     };
     return rt_current_context(context);
+}
+
+// A copy to a variable of the device. Only the host's or the device's memory can be its source.
+static cudaError_t copy_params_to_symbol(const void *symbol, const void *src, size_t count,
+                                         size_t offset, enum cudaMemcpyKind kind,
+                                         CUDA_MEMCPY3D *out, CUcontext *context)
+{
+    CUdeviceptr variable;
+    if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost)
+        return cudaErrorInvalidMemcpyDirection;
+    cudaError_t r = rt_variable_range(symbol, offset, count, &variable);
+    return r ? r : copy_params_1d((void *)variable, src, count, kind, out, context);
+}
+
+static cudaError_t copy_params_from_symbol(void *dst, const void *symbol, size_t count,
+                                           size_t offset, enum cudaMemcpyKind kind,
+                                           CUDA_MEMCPY3D *out, CUcontext *context)
+{
+    CUdeviceptr variable;
+    if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice)
+        return cudaErrorInvalidMemcpyDirection;
+    cudaError_t r = rt_variable_range(symbol, offset, count, &variable);
+    return r ? r : copy_params_1d(dst, (const void *)variable, count, kind, out, context);
 }
 
 cudaError_t rt_cudaGraphAddMemcpyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
@@ -110,6 +129,76 @@ cudaError_t rt_cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t hGraphExec, cu
     CUDA_MEMCPY3D copy;
     CUcontext context;
     cudaError_t r = copy_params_1d(dst, src, count, kind, &copy, &context);
+    return r ? r : rt_error(rt_cu.cuGraphExecMemcpyNodeSetParams(hGraphExec, node, &copy, context));
+}
+
+cudaError_t rt_cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
+                                              const cudaGraphNode_t *pDependencies,
+                                              size_t numDependencies, const void *symbol,
+                                              const void *src, size_t count, size_t offset,
+                                              enum cudaMemcpyKind kind)
+{
+    CUDA_MEMCPY3D copy;
+    CUcontext context;
+    cudaError_t r = copy_params_to_symbol(symbol, src, count, offset, kind, &copy, &context);
+    return r ? r
+             : rt_error(rt_cu.cuGraphAddMemcpyNode(pGraphNode, graph, pDependencies,
+                                                   numDependencies, &copy, context));
+}
+
+cudaError_t rt_cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void *symbol,
+                                                    const void *src, size_t count, size_t offset,
+                                                    enum cudaMemcpyKind kind)
+{
+    CUDA_MEMCPY3D copy;
+    CUcontext context;
+    cudaError_t r = copy_params_to_symbol(symbol, src, count, offset, kind, &copy, &context);
+    return r ? r : rt_error(rt_cu.cuGraphMemcpyNodeSetParams(node, &copy));
+}
+
+cudaError_t rt_cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t hGraphExec,
+                                                        cudaGraphNode_t node, const void *symbol,
+                                                        const void *src, size_t count,
+                                                        size_t offset, enum cudaMemcpyKind kind)
+{
+    CUDA_MEMCPY3D copy;
+    CUcontext context;
+    cudaError_t r = copy_params_to_symbol(symbol, src, count, offset, kind, &copy, &context);
+    return r ? r : rt_error(rt_cu.cuGraphExecMemcpyNodeSetParams(hGraphExec, node, &copy, context));
+}
+
+cudaError_t rt_cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
+                                                const cudaGraphNode_t *pDependencies,
+                                                size_t numDependencies, void *dst,
+                                                const void *symbol, size_t count, size_t offset,
+                                                enum cudaMemcpyKind kind)
+{
+    CUDA_MEMCPY3D copy;
+    CUcontext context;
+    cudaError_t r = copy_params_from_symbol(dst, symbol, count, offset, kind, &copy, &context);
+    return r ? r
+             : rt_error(rt_cu.cuGraphAddMemcpyNode(pGraphNode, graph, pDependencies,
+                                                   numDependencies, &copy, context));
+}
+
+cudaError_t rt_cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *dst,
+                                                      const void *symbol, size_t count,
+                                                      size_t offset, enum cudaMemcpyKind kind)
+{
+    CUDA_MEMCPY3D copy;
+    CUcontext context;
+    cudaError_t r = copy_params_from_symbol(dst, symbol, count, offset, kind, &copy, &context);
+    return r ? r : rt_error(rt_cu.cuGraphMemcpyNodeSetParams(node, &copy));
+}
+
+cudaError_t rt_cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t hGraphExec,
+                                                          cudaGraphNode_t node, void *dst,
+                                                          const void *symbol, size_t count,
+                                                          size_t offset, enum cudaMemcpyKind kind)
+{
+    CUDA_MEMCPY3D copy;
+    CUcontext context;
+    cudaError_t r = copy_params_from_symbol(dst, symbol, count, offset, kind, &copy, &context);
     return r ? r : rt_error(rt_cu.cuGraphExecMemcpyNodeSetParams(hGraphExec, node, &copy, context));
 }
 
