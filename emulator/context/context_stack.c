@@ -70,6 +70,55 @@ void em_stack_pop(void)
     em_object_unref(&top->base.object);
 }
 
+// ---- shared calls: they return false if they have done nothing ----
+
+static bool push_shared(struct em_context *context)
+{
+    struct em_thread *self = em_thread();
+    struct em_context_stack *s = self->stack;
+    if (!s || s->count == s->capacity)
+        return false;
+    em_object_ref_shared(&context->base.object);
+    s->items[s->count++] = self->current = context;
+    return true;
+}
+
+static bool pop_shared(void)
+{
+    struct em_thread *self = em_thread();
+    struct em_context_stack *s = self->stack;
+    if (!self->current || !em_object_unref_shared(&self->current->base.object))
+        return false;
+    s->count--;
+    self->current = s->count ? s->items[s->count - 1] : NULL;
+    return true;
+}
+
+static bool replace_shared(struct em_context *context)
+{
+    struct em_thread *self = em_thread();
+    if (context == self->current)
+        return true;
+    if (!em_object_unref_shared(&self->current->base.object))
+        return false;
+    em_object_ref_shared(&context->base.object);
+    self->stack->items[self->stack->count - 1] = self->current = context;
+    return true;
+}
+
+static bool set_current_shared(CUcontext handle)
+{
+    struct em_object *o = em_object_peek(EM_CONTEXT, (uint64_t)(uintptr_t)handle);
+    struct em_context *c = (struct em_context *)o;
+    if (!handle)
+        return !em_self.current || pop_shared();
+    if (!c)
+        return false;
+    return em_self.current ? replace_shared(c) : push_shared(c);
+}
+
+// ---- calls ----
+
 // Finds the context that a call wants to make current. The code of an invalid handle depends on
 // whether the number was ever the handle of a context.
 static CUresult get(CUcontext handle, struct em_context **out)
@@ -84,7 +133,15 @@ CUresult em_context_push(CUcontext handle)
 {
     em_assert_unlocked();
     struct em_context *c;
-    em_lock();
+    struct em_share *share = em_share_or_lock();
+    if (em_unlikely(share)) {
+        c = (struct em_context *)em_object_peek(EM_CONTEXT, (uint64_t)(uintptr_t)handle);
+        bool done = c && push_shared(c);
+        em_share_leave(share);
+        if (done)
+            return CUDA_SUCCESS;
+        em_lock();
+    }
     CUresult r = get(handle, &c);
     if (!r)
         r = em_stack_push(c);
@@ -98,10 +155,17 @@ CUresult em_context_pop(CUcontext *out)
     CUresult r = em_need_current();
     if (r)
         return r;
-    em_lock();
-    CUcontext top = em_context_handle(em_self.current);
-    em_stack_pop();
-    em_unlock();
+    CUcontext top = em_context_handle(em_self.current); // the stack has a reference to it
+    struct em_share *share = em_share_or_lock();
+    bool done = share && pop_shared();
+    if (em_unlikely(share))
+        em_share_leave(share);
+    if (!done) {
+        if (share)
+            em_lock();
+        em_stack_pop();
+        em_unlock();
+    }
     if (out)
         *out = top;
     return CUDA_SUCCESS;
@@ -112,7 +176,14 @@ CUresult em_context_set_current(CUcontext handle)
     em_assert_unlocked();
     struct em_context *c;
     CUresult r = CUDA_SUCCESS;
-    em_lock();
+    struct em_share *share = em_share_or_lock();
+    if (em_unlikely(share)) {
+        bool done = set_current_shared(handle);
+        em_share_leave(share);
+        if (done)
+            return CUDA_SUCCESS;
+        em_lock();
+    }
     // "If ctx is NULL, the top of the CPU thread's context stack is popped"
     if (!handle) {
         if (em_self.current)

@@ -135,6 +135,7 @@ static void waited(void)
     em_synchronised(EM_SYNC_COPY);
 }
 
+// Runs the copy and returns true, or leaves and returns false if it cannot be shared.
 static __attribute__((noinline)) bool run_shared(struct em_share *share, const struct em_copy *copy,
                                                  struct em_stream *stream, bool async,
                                                  CUresult *result)
@@ -157,14 +158,6 @@ static __attribute__((noinline)) bool run_shared(struct em_share *share, const s
     return true;
 }
 
-// Runs the copy if calls share and if it is one that may be shared.
-static bool copy_shared(const struct em_copy *copy, struct em_stream *stream, bool async,
-                        CUresult *result)
-{
-    struct em_share *share = em_share_enter(em_thread());
-    return em_unlikely(share) && run_shared(share, copy, stream, async, result);
-}
-
 CUresult em_copy(const struct em_copy *copy, struct em_stream *stream, bool async)
 {
     em_assert_unlocked();
@@ -175,10 +168,9 @@ CUresult em_copy(const struct em_copy *copy, struct em_stream *stream, bool asyn
         return CUDA_SUCCESS;
     if (em_stream_is_captured(stream))
         return capture_copy(copy, stream);
-    if (copy_shared(copy, stream, async, &r))
-        return r;
-    if (!em_lock_unless_sharing()) {
-        if (copy_shared(copy, stream, async, &r))
+    struct em_share *share = em_share_or_lock();
+    if (em_unlikely(share)) {
+        if (run_shared(share, copy, stream, async, &r))
             return r;
         em_lock();
     }

@@ -260,6 +260,7 @@ static bool is_one_short_row(const struct em_fill *f)
            f->address % f->value_B == 0;
 }
 
+// Runs the fill and returns true, or leaves and returns false if it cannot be shared.
 static __attribute__((noinline)) bool run_shared(struct em_share *share, const struct em_fill *fill,
                                                  struct em_stream *stream, int how,
                                                  CUresult *result)
@@ -280,14 +281,6 @@ static __attribute__((noinline)) bool run_shared(struct em_share *share, const s
     return em_issue_shared(share, stream, &c.command, how, result);
 }
 
-// Runs the fill if calls share and if it is one that may be shared.
-static bool fill_shared(const struct em_fill *fill, struct em_stream *stream, int how,
-                        CUresult *result)
-{
-    struct em_share *share = em_share_enter(em_thread());
-    return em_unlikely(share) && run_shared(share, fill, stream, how, result);
-}
-
 CUresult em_memory_fill(const struct em_fill *fill, struct em_stream *stream, int how)
 {
     struct fill_command c;
@@ -296,10 +289,9 @@ CUresult em_memory_fill(const struct em_fill *fill, struct em_stream *stream, in
         return CUDA_SUCCESS;
     if (em_stream_is_captured(stream))
         return capture_fill(fill, stream);
-    if (fill_shared(fill, stream, how, &r))
-        return r;
-    if (!em_lock_unless_sharing()) {
-        if (fill_shared(fill, stream, how, &r))
+    struct em_share *share = em_share_or_lock();
+    if (em_unlikely(share)) {
+        if (run_shared(share, fill, stream, how, &r))
             return r;
         em_lock();
     }

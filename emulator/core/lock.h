@@ -61,20 +61,6 @@ static inline void em_lock(void)
     em_lock_again();
 }
 
-// For a call that could be shared and has found sharing off: takes the lock, unless sharing begins
-// meanwhile. Returns whether it has taken it. Disables cancellation.
-static inline bool em_lock_unless_sharing(void)
-{
-    em_cancel_off();
-    if (__builtin_expect(!dm_mutex_try(&em_mutex), 0) && !em_lock_contended_unless_sharing())
-        return false;
-    dm_mutex_count_taken(&em_mutex);
-    if (__builtin_expect(!em_is_sharing(), 1))
-        return true;
-    dm_mutex_unlock(&em_mutex);
-    return false;
-}
-
 // For queries that should be fast: does not disable cancellation unless the lock is contended.
 // Until em_unlock, the only cancellation point may be em_fail, which disables it. A thread with
 // asynchronous cancellation (PTHREAD_CANCEL_ASYNCHRONOUS) could end while it holds the lock; calls
@@ -87,6 +73,40 @@ static inline void em_lock_briefly(void)
 static inline void em_unlock(void)
 {
     dm_mutex_unlock(&em_mutex);
+}
+
+// Takes the lock, unless sharing (share.h) is on or begins meanwhile. Returns whether it has.
+static inline bool em_lock_unless_sharing(void)
+{
+    if (__builtin_expect(!dm_mutex_try(&em_mutex), 0) && !em_lock_contended_unless_sharing())
+        return false;
+    dm_mutex_count_taken(&em_mutex);
+    if (__builtin_expect(!em_is_sharing(), 1))
+        return true;
+    em_unlock();
+    return false;
+}
+
+// Enters the call if sharing is on, and returns the thread's slot. Otherwise takes em_lock like
+// em_lock_briefly, and returns NULL.
+static inline struct em_share *em_share_or_lock_briefly(void)
+{
+    struct em_share *share = em_share_enter(em_thread());
+    if (__builtin_expect(!share, 1) && __builtin_expect(!em_lock_unless_sharing(), 0)) {
+        share = em_share_enter(em_thread());
+        if (!share)
+            em_lock_briefly();
+    }
+    return share;
+}
+
+// The same, but like em_lock.
+static inline struct em_share *em_share_or_lock(void)
+{
+    struct em_share *share = em_share_or_lock_briefly();
+    if (__builtin_expect(!share, 1))
+        em_cancel_off();
+    return share;
 }
 
 // A function whose comment states "Precondition: em_lock held" or "NOT held" should begin with one

@@ -151,10 +151,10 @@ static enum em_type type_in(uint64_t handle)
 }
 
 // Returns the slot of a handle of either form, for any generation, or NULL. Precondition: em_lock
-// held.
+// held or shared.
 static struct slot *slot_of(uint64_t handle)
 {
-    em_assert_locked();
+    em_assert_readable();
     uint32_t index = (handle - 1) & ((1 << SLOT_BITS) - 1);
     if (handle >> (SLOT_BITS + GENERATION_BITS) || !handle)
         return slot_of_pointer(handle);
@@ -452,9 +452,26 @@ void em_object_unref(struct em_object *object)
         em_object_unref(&em_context_base(context)->object);
 }
 
+void em_object_ref_shared(struct em_object *object)
+{
+    em_assert_readable();
+    __atomic_fetch_add(&object->references, 1, __ATOMIC_RELAXED);
+}
+
+bool em_object_unref_shared(struct em_object *object)
+{
+    em_assert_readable();
+    uint32_t before = __atomic_load_n(&object->references, __ATOMIC_RELAXED);
+    while (before > 1)
+        if (__atomic_compare_exchange_n(&object->references, &before, before - 1, true,
+                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+            return true;
+    return false;
+}
+
 struct em_object *em_object_peek(enum em_type type, uint64_t handle)
 {
-    em_assert_locked();
+    em_assert_readable();
     struct slot *slot = slot_of(handle);
     return is_current(slot, handle) && slot->object->type == type ? slot->object : NULL;
 }

@@ -91,6 +91,11 @@ void em_object_retire(struct em_object *object);
 void em_object_ref(struct em_object *object);
 void em_object_unref(struct em_object *object);
 
+// The same for a shared call. em_object_unref_shared does nothing and returns false for the last
+// reference. Precondition: em_lock held or shared.
+void em_object_ref_shared(struct em_object *object);
+bool em_object_unref_shared(struct em_object *object);
+
 // Finds the object of a handle; `out` points to a pointer to the struct that embeds the object. If
 // the handle is invalid, fails with `code` and a message that explains the number: NULL, an object
 // of another type, an object that a call has destroyed, or not a handle at all. Precondition:
@@ -111,7 +116,7 @@ CUresult em_object_pin_(enum em_type type, uint64_t handle, CUresult code, struc
 void em_object_unpin(struct em_object *object);
 
 // Returns the object of a handle, or NULL without a report, for callers that only want to know
-// whether a number is a handle. Precondition: em_lock held.
+// whether a number is a handle. Precondition: em_lock held or shared.
 struct em_object *em_object_peek(enum em_type type, uint64_t handle);
 
 // Writes "CUarray #12 (cuArray3DCreate, call 7)".

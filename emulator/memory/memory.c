@@ -166,11 +166,18 @@ static struct em_allocation *at(uint64_t address)
     return a;
 }
 
-struct em_allocation *em_memory_find_plain(uint64_t address, uint64_t size, unsigned access)
+struct em_allocation *em_memory_find_shared(uint64_t address, uint64_t size)
 {
     em_assert_readable();
     struct em_allocation *a = dm_rangemap_owner(&map, address);
-    if (!a || !holds(a, address, size) || (a->access & access) != access)
+    return a && holds(a, address, size) ? a : NULL;
+}
+
+struct em_allocation *em_memory_find_plain(uint64_t address, uint64_t size, unsigned access)
+{
+    em_assert_readable();
+    struct em_allocation *a = em_memory_find_shared(address, size);
+    if (!a || (a->access & access) != access)
         return NULL;
     return a->watch || a->written || em_memory_may_fault(a) || em_memory_is_context_bound(a) ? NULL
                                                                                              : a;

@@ -112,9 +112,11 @@ void em_memory_start(void);
 // Precondition: em_lock held.
 struct em_allocation *em_memory_find(uint64_t address, uint64_t size);
 
-// The same for a shared call, if the device may access the range as `access` says and nothing else
-// needs attention: nobody watches the memory, nobody can take it away, and its writes are not
-// noted. Returns NULL otherwise. Precondition: em_lock held or shared.
+// The same for a shared call. Precondition: em_lock held or shared.
+struct em_allocation *em_memory_find_shared(uint64_t address, uint64_t size);
+// The same if the device may access the range as `access` says and nothing else needs attention:
+// nobody watches the memory, nobody can take it away, and its writes are not noted. Returns NULL
+// otherwise. Precondition: em_lock held or shared.
 struct em_allocation *em_memory_find_plain(uint64_t address, uint64_t size, unsigned access);
 
 // Returns the first allocation that has a byte in [address, address + size), or NULL.

@@ -314,7 +314,18 @@ CUresult em_memory_range(uint64_t address, uint64_t *base, uint64_t *size)
 {
     *base = *size = 0;
     struct em_allocation *a;
-    em_lock_briefly();
+    struct em_share *share = em_share_or_lock_briefly();
+    if (em_unlikely(share)) {
+        a = em_memory_find_plain(address, 0, CU_MEM_ACCESS_FLAGS_PROT_READ);
+        const uint64_t found_base = a ? a->base : 0, found_size = a ? a->size : 0;
+        em_share_leave(share);
+        if (a) {
+            *base = found_base;
+            *size = found_size;
+            return CUDA_SUCCESS;
+        }
+        em_lock_briefly();
+    }
     CUresult result = em_memory_get(address, 0, "dptr", CUDA_ERROR_NOT_FOUND, &a);
     if (!result && !a->access)
         result = em_fail(CUDA_ERROR_NOT_FOUND,
@@ -327,6 +338,7 @@ CUresult em_memory_range(uint64_t address, uint64_t *base, uint64_t *size)
         *base = a->base;
         *size = a->size;
     }
+    em_offer_sharing(NULL);
     em_unlock();
     return result;
 }

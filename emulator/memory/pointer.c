@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "call.h"
+#include "command.h"
 #include "lock.h"
 #include "memory.h"
 #include "object.h"
@@ -191,32 +192,6 @@ static CUresult fail_attribute(CUpointer_attribute attribute)
                    (int)attribute);
 }
 
-CUresult em_pointer_attribute(CUpointer_attribute attribute, CUdeviceptr address, void *data)
-{
-    struct em_allocation *a;
-    bool applies = true;
-    em_lock_briefly();
-    CUresult r = em_memory_get(address, 0, "ptr", CUDA_ERROR_INVALID_VALUE, &a);
-    if (r) {
-        em_unlock();
-        return r;
-    }
-    // Recorded: x_extmem noctx/attributes.
-    if (attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER && !em_self.current) {
-        em_unlock();
-        return em_no_context();
-    }
-    bool exists = known_attribute(attribute, a, address, data, &applies);
-    enum em_memory_kind kind = a->kind; // another thread may free `a` once the lock is released
-    em_unlock();
-    if (!exists)
-        return fail_attribute(attribute);
-    if (!applies)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "pointer attribute %d does not apply to %s",
-                       (int)attribute, em_memory_kind_text(kind));
-    return CUDA_SUCCESS;
-}
-
 // The number of bytes that put_int or put_word writes for an attribute.
 static size_t attribute_B(CUpointer_attribute attribute)
 {
@@ -238,6 +213,110 @@ static size_t attribute_B(CUpointer_attribute attribute)
     }
 }
 
+// An attribute as the bytes that the program gets.
+union value {
+    int number;
+    uint64_t word;
+};
+
+static void put_value(CUpointer_attribute attribute, const union value *value, void *data)
+{
+    if (attribute_B(attribute) == sizeof(int))
+        put_int(data, value->number);
+    else
+        put_word(data, value->word);
+}
+
+// Reads an attribute of memory that the driver knows in a shared call, which must not access the
+// program's memory. Returns false if the call has to take em_lock. Precondition: em_lock held or
+// shared.
+static bool read_shared(CUpointer_attribute attribute, const struct em_allocation *a,
+                        uint64_t address, union value *value)
+{
+    em_assert_readable();
+    bool applies;
+    return attribute != CU_POINTER_ATTRIBUTE_P2P_TOKENS &&
+           known_attribute(attribute, a, address, value, &applies) && applies;
+}
+
+// Leaves `share`. Returns false if the call has to take em_lock.
+static bool attribute_shared(struct em_share *share, CUpointer_attribute attribute,
+                             uint64_t address, void *data)
+{
+    union value value;
+    const struct em_allocation *a =
+        em_self.current ? em_memory_find_shared(address, 0) : NULL; // else some attributes fail
+    bool known = a && read_shared(attribute, a, address, &value);
+    em_share_leave(share);
+    if (known)
+        put_value(attribute, &value, data);
+    return known;
+}
+
+CUresult em_pointer_attribute(CUpointer_attribute attribute, CUdeviceptr address, void *data)
+{
+    struct em_allocation *a;
+    bool applies = true;
+    struct em_share *share = em_share_or_lock_briefly();
+    if (em_unlikely(share)) {
+        if (attribute_shared(share, attribute, address, data))
+            return CUDA_SUCCESS;
+        em_lock_briefly();
+    }
+    CUresult r = em_memory_get(address, 0, "ptr", CUDA_ERROR_INVALID_VALUE, &a);
+    if (r) {
+        em_unlock();
+        return r;
+    }
+    // Recorded: x_extmem noctx/attributes.
+    if (attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER && !em_self.current) {
+        em_unlock();
+        return em_no_context();
+    }
+    bool exists = known_attribute(attribute, a, address, data, &applies);
+    enum em_memory_kind kind = a->kind; // another thread may free `a` once the lock is released
+    em_offer_sharing(NULL);
+    em_unlock();
+    if (!exists)
+        return fail_attribute(attribute);
+    if (!applies)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "pointer attribute %d does not apply to %s",
+                       (int)attribute, em_memory_kind_text(kind));
+    return CUDA_SUCCESS;
+}
+
+enum { SHARED_MOST = 16 }; // attributes of a shared call
+
+// Reads attributes in a shared call. Returns false if the call has to take em_lock.
+static bool attributes_shared(unsigned count, const CUpointer_attribute *attributes, void **data,
+                              uint64_t address, CUresult *result)
+{
+    CUpointer_attribute wanted[SHARED_MOST];
+    union value values[SHARED_MOST];
+    bool known = count <= SHARED_MOST;
+    for (unsigned i = 0; i < count && known; i++) {
+        wanted[i] = attributes[i];
+        known = data[i];
+    }
+    struct em_share *share = known ? em_share_enter(em_thread()) : NULL;
+    if (!share)
+        return false;
+    const struct em_allocation *a = em_memory_find_shared(address, 0);
+    for (unsigned i = 0; i < count && known; i++)
+        known = a && read_shared(wanted[i], a, address, &values[i]);
+    em_share_leave(share);
+    if (!known)
+        return false;
+    CUresult r = CUDA_SUCCESS;
+    for (unsigned i = 0; i < count && !r; i++) {
+        r = em_writable("data", data[i], attribute_B(wanted[i]));
+        if (!r)
+            put_value(wanted[i], &values[i], data[i]);
+    }
+    *result = r;
+    return true;
+}
+
 // "Unlike cuPointerGetAttribute, this function will not return an error when the ptr encountered is
 // not a valid CUDA pointer. Instead, the attributes are assigned default NULL values and
 // CUDA_SUCCESS is returned."
@@ -246,6 +325,8 @@ CUresult em_pointer_attributes(unsigned count, const CUpointer_attribute *attrib
 {
     CUresult r = CUDA_SUCCESS;
     bool applies;
+    if (em_unlikely(em_is_sharing()) && attributes_shared(count, attributes, data, address, &r))
+        return r;
     em_lock_briefly();
     struct em_allocation *a = em_memory_find(address, 0);
     for (unsigned i = 0; i < count && !r; i++) {
@@ -261,6 +342,7 @@ CUresult em_pointer_attributes(unsigned count, const CUpointer_attribute *attrib
                       : unknown_attribute(attributes[i], address, data[i])))
             r = fail_attribute(attributes[i]);
     }
+    em_offer_sharing(NULL);
     em_unlock();
     return r;
 }

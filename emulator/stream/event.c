@@ -124,12 +124,9 @@ static void order_host_waited(bool of_other, const struct em_marker *m)
 }
 
 // Whether a shared call finds the event complete, and nothing wrong with its context.
-static bool is_done_shared(const struct em_event *e)
+static bool is_done_shared(struct em_share *share, const struct em_event *e)
 {
     const struct em_context *context = e->object.context;
-    struct em_share *share = em_share_enter(em_thread());
-    if (em_likely(!share))
-        return false;
     bool done = em_event_is_plainly_done(e) && !context->ending && !em_context_has_failed(context);
     em_share_leave(share);
     return done;
@@ -139,9 +136,12 @@ CUresult em_event_query(struct em_event *e)
 {
     if (is_captured(e))
         return em_capture->ask(e, true);
-    if (is_done_shared(e))
-        return CUDA_SUCCESS;
-    em_lock();
+    struct em_share *share = em_share_or_lock();
+    if (em_unlikely(share)) {
+        if (is_done_shared(share, e))
+            return CUDA_SUCCESS;
+        em_lock();
+    }
     if (!is_done(e))
         em_poll(NULL);
     CUresult r = is_done(e) ? context_error_of(e) : CUDA_ERROR_NOT_READY;
@@ -174,11 +174,14 @@ CUresult em_event_synchronize(struct em_event *e)
     if (is_captured(e))
         return em_capture->ask(e, true);
     em_ordered();
-    if (is_done_shared(e)) {
-        em_synchronised(EM_SYNC_CALL);
-        return CUDA_SUCCESS;
+    struct em_share *share = em_share_or_lock();
+    if (em_unlikely(share)) {
+        if (is_done_shared(share, e)) {
+            em_synchronised(EM_SYNC_CALL);
+            return CUDA_SUCCESS;
+        }
+        em_lock();
     }
-    em_lock();
     // Waits for the record that is the last one now; later ones do not count.
     struct em_marker *m = em_event_is_ours(e) ? e->marker : NULL;
     uint64_t slot_record = !m && e->slot ? em_event_slot_last(e->slot) : 0;

@@ -111,11 +111,8 @@ CUresult em_event_record_prepare(struct em_event *e, struct em_command **out)
 
 // In a free stream, a record completes at once. If nobody uses the last marker any more, the new
 // record differs from the last one in its time only.
-static bool record_shared(struct em_event *e, const struct em_stream *s)
+static bool record_shared(struct em_share *share, struct em_event *e, const struct em_stream *s)
 {
-    struct em_share *share = em_share_enter(em_thread());
-    if (em_likely(!share))
-        return false;
     struct em_marker *m = e->marker;
     bool can = m && m->references == 1 && em_event_is_plainly_done(e) && em_stream_is_free(s);
     if (can)
@@ -134,10 +131,9 @@ CUresult em_event_record(struct em_event *e, struct em_stream *s)
                        "the event and the stream belong to different contexts");
     if (em_stream_is_captured(s))
         return em_capture->record(e, s);
-    if (record_shared(e, s))
-        return CUDA_SUCCESS;
-    if (!em_lock_unless_sharing()) {
-        if (record_shared(e, s))
+    struct em_share *share = em_share_or_lock();
+    if (em_unlikely(share)) {
+        if (record_shared(share, e, s))
             return CUDA_SUCCESS;
         em_lock();
     }
@@ -277,11 +273,8 @@ CUresult em_event_wait_prepare(struct em_event *e, struct em_command **out)
 }
 
 // A free stream need not wait for a complete record.
-static bool wait_shared(const struct em_event *e, const struct em_stream *s)
+static bool wait_shared(struct em_share *share, const struct em_event *e, const struct em_stream *s)
 {
-    struct em_share *share = em_share_enter(em_thread());
-    if (em_likely(!share))
-        return false;
     bool can = em_event_is_plainly_done(e) && em_stream_is_free(s);
     em_share_leave(share);
     return can;
@@ -292,10 +285,9 @@ CUresult em_event_wait(struct em_event *e, struct em_stream *s)
     if (em_stream_is_captured(s) || __atomic_load_n(&e->captured, __ATOMIC_ACQUIRE))
         return em_capture->wait(e, s);
     em_ordered();
-    if (wait_shared(e, s))
-        return CUDA_SUCCESS;
-    if (!em_lock_unless_sharing()) {
-        if (wait_shared(e, s))
+    struct em_share *share = em_share_or_lock();
+    if (em_unlikely(share)) {
+        if (wait_shared(share, e, s))
             return CUDA_SUCCESS;
         em_lock();
     }

@@ -331,7 +331,7 @@ void em_sharing_is_wanted(const struct em_stream *s)
 {
     em_assert_locked();
     struct em_scheduler *all = &em_scheduler;
-    if (s->kind == EM_STREAM_LEGACY || all->policy->at_submission != EM_POLICY_ALWAYS ||
+    if ((s && s->kind == EM_STREAM_LEGACY) || all->policy->at_submission != EM_POLICY_ALWAYS ||
         em_choice_is_on() || em_order_on || all->ready.first || all->hosted.first || all->waiters ||
         em_outside_memory.condition.first)
         return;

@@ -113,12 +113,35 @@ static void expect_copied(void)
 
 // ---- without em_lock ----
 
+static void expect_attributes(CUdeviceptr p)
+{
+    CUpointer_attribute list[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+                                  CU_POINTER_ATTRIBUTE_CONTEXT};
+    CUmemorytype type[2] = {0};
+    size_t size = 0, range = 0;
+    CUcontext owner = NULL;
+    CUdeviceptr base = 0;
+    void *values[] = {&type[0], &size, &owner};
+    EXPECT_OK(cuPointerGetAttributes(3, list, values, p));
+    EXPECT_OK(cuPointerGetAttribute(&type[1], CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p));
+    EXPECT_OK(cuMemGetAddressRange(&base, &range, p));
+    EXPECT_EQ(type[0], CU_MEMORYTYPE_DEVICE);
+    EXPECT_EQ(type[1], CU_MEMORYTYPE_DEVICE);
+    EXPECT_EQ(size, SIZE_B);
+    EXPECT_EQ(range, SIZE_B);
+    EXPECT_EQ(base, memory);
+    EXPECT(owner == context);
+}
+
 TEST(small_calls)
 {
     CUevent event;
     CUdeviceptr other;
+    CUcontext second, now;
     unsigned back[WORDS];
     make_objects();
+    MUST(cuCtxCreate(&second, NULL, 0, 0));
+    MUST(cuCtxPopCurrent(NULL));
     MUST(cuMemAlloc(&other, SIZE_B));
     MUST(cuEventCreate(&event, CU_EVENT_DEFAULT));
     MUST(cuEventRecord(event, stream));
@@ -136,6 +159,17 @@ TEST(small_calls)
         EXPECT_OK(cuStreamQuery(stream));
         EXPECT_OK(cuStreamSynchronize(stream));
         EXPECT_OK(cuCtxSynchronize());
+        EXPECT_OK(cuCtxSetCurrent(context));
+        EXPECT_OK(cuCtxPushCurrent(context));
+        EXPECT_OK(cuCtxPushCurrent(second));
+        EXPECT_OK(cuCtxSetCurrent(context));
+        EXPECT_OK(cuCtxPopCurrent(&now));
+        EXPECT(now == context);
+        EXPECT_OK(cuCtxSetCurrent(second));
+        EXPECT_OK(cuCtxSetCurrent(NULL));
+        EXPECT_OK(cuCtxGetCurrent(&now));
+        EXPECT(now == context);
+        expect_attributes(memory + 8);
     }
     EXPECT_EQ(dm_mutex_taken(&em_mutex), before);
     EXPECT(em_is_sharing());
@@ -341,7 +375,8 @@ enum { HAMMERS = 3, ROUNDS = SANITIZED ? 1500 : 6000, FORKS = 5, CANCELS = 40 };
 
 static atomic_int hammering;
 static atomic_ulong signals;
-static atomic_ullong shared_victim; // memory that one thread frees and others copy
+static atomic_ullong shared_victim;       // memory that one thread frees and others copy
+static _Atomic(CUcontext) victim_context; // that one thread destroys and others make current
 
 static void on_signal(int number)
 {
@@ -366,6 +401,14 @@ static void hammer_round(CUstream s, CUdeviceptr p, CUevent e, unsigned value)
     // The memory may be gone. Either the copy finds it, or it says so.
     CUresult r = cuMemcpyDtoHAsync(back, atomic_load(&shared_victim), 4, s);
     EXPECT(!r || r == CUDA_ERROR_INVALID_VALUE);
+    // So may the context.
+    r = cuCtxPushCurrent(atomic_load(&victim_context));
+    EXPECT(!r || r == CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    if (!r) {
+        EXPECT_OK(cuCtxPushCurrent(context));
+        EXPECT_OK(cuCtxPopCurrent(NULL));
+        EXPECT_OK(cuCtxPopCurrent(NULL));
+    }
 }
 
 static void *hammer(void *rounds)
@@ -394,9 +437,14 @@ static void *disturb(void *unused)
     CUdeviceptr p = 0;
     CUstream s;
     CUevent e;
+    CUcontext c;
     (void)unused;
     MUST(cuCtxSetCurrent(context));
     while (atomic_load(&hammering)) {
+        MUST(cuCtxCreate(&c, NULL, 0, 0));
+        MUST(cuCtxPopCurrent(NULL));
+        atomic_store(&victim_context, c);
+        share_now(stream);
         MUST(cuMemAlloc(&p, SIZE_B));
         atomic_store(&shared_victim, p);
         share_now(stream);
@@ -410,6 +458,7 @@ static void *disturb(void *unused)
         share_now(stream);
         EXPECT_OK(cuEventDestroy(e));
         EXPECT_OK(cuMemFree(p));
+        EXPECT_OK(cuCtxDestroy(c));
     }
     return NULL;
 }
@@ -429,7 +478,8 @@ TEST(hammered)
 {
     pthread_t threads[HAMMERS], other;
     make_objects();
-    MUST(cuMemAlloc((CUdeviceptr *)(void *)&shared_victim, SIZE_B));
+    atomic_store(&shared_victim, memory);
+    atomic_store(&victim_context, context);
     signal(SIGUSR1, on_signal);
     atomic_store(&hammering, HAMMERS);
     for (int i = 0; i < HAMMERS; i++)
