@@ -2,16 +2,11 @@
 // Calls that run at the same time without em_lock (share.h): which ones do, and that whoever takes
 // em_lock meanwhile finds their commands in the scheduler. The linker puts the function below in
 // the place of kn_copy, so that a copy can be held while it runs.
-#include "../harness.h"
+#include "sharing.h"
 
-#include <pthread.h>
 #include <sched.h>
 
-#include "command.h"
-#include "lock.h"
-#include "stream.h"
-
-enum { WORDS = 64, SIZE_B = 4 * WORDS, MOMENT_US = 20000, VALUE = 0x1234567, OFFERS = 100 };
+enum { WORDS = 64, SIZE_B = 4 * WORDS, MOMENT_US = 20000, VALUE = 0x1234567 };
 
 // ---- a copy that is held ----
 
@@ -41,28 +36,6 @@ static void make_objects(void)
     MUST(cuMemAlloc(&memory, SIZE_B));
     for (int i = 0; i < WORDS; i++)
         from[i] = VALUE + (unsigned)i;
-}
-
-// Does what threads do that compete for em_lock. Sharing stays off while a thread waits for work.
-static void share_now(CUstream handle)
-{
-    struct em_stream *s;
-    if (em_stream_get(handle, &s))
-        return;
-    for (int i = 0; i < OFFERS && !em_is_sharing(); i++) { // while commands run, one is not enough
-        em_lock();
-        em_sharing_wanted = true;
-        em_offer_sharing(s);
-        em_unlock();
-    }
-    em_stream_put(s);
-    em_cancel_restore(em_thread());
-}
-
-static void must_start(pthread_t *thread, void *(*run)(void *), void *argument)
-{
-    if (pthread_create(thread, NULL, run, argument))
-        abort();
 }
 
 static pthread_t copier;
@@ -353,153 +326,12 @@ TEST(context_ends)
     EXPECT_ERROR(cuMemsetD32Async(memory, 1, 1, stream), CUDA_ERROR_CONTEXT_IS_DESTROYED);
 }
 
-static CUresult fork_child(void)
-{
-    pid_t child = fork();
-    if (child == 0)
-        _exit(cuCtxSynchronize() == CUDA_ERROR_NOT_INITIALIZED ? 5 : 6);
-    int status = 0;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) && WEXITSTATUS(status) == 5 ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
-}
-
 TEST(process_forks)
 {
     act_during_copy(fork_child, false, CUDA_SUCCESS, CUDA_SUCCESS);
     expect_copied();
 }
 
-// ---- many threads ----
-
-enum { HAMMERS = 3, ROUNDS = SANITIZED ? 1500 : 6000, FORKS = 5, CANCELS = 40 };
-
-static atomic_int hammering;
-static atomic_ulong signals;
-static atomic_ullong shared_victim;       // memory that one thread frees and others copy
-static _Atomic(CUcontext) victim_context; // that one thread destroys and others make current
-
-static void on_signal(int number)
-{
-    (void)number;
-    atomic_fetch_add(&signals, 1);
-}
-
-// Small calls on objects of the thread's own, whose results are checked.
-static void hammer_round(CUstream s, CUdeviceptr p, CUevent e, unsigned value)
-{
-    unsigned back[WORDS];
-    EXPECT_OK(cuMemsetD32Async(p, value, WORDS, s));
-    EXPECT_OK(cuMemcpyHtoDAsync(p, &value, 4, s));
-    EXPECT_OK(cuEventRecord(e, s));
-    CUresult asked = cuEventQuery(e); // a blocking stream may have to wait for the legacy stream
-    EXPECT(!asked || asked == CUDA_ERROR_NOT_READY);
-    EXPECT_OK(cuMemcpyDtoHAsync(back, p, SIZE_B, s));
-    for (int i = 0; i < WORDS; i++)
-        EXPECT_EQ(back[i], value);
-    EXPECT_OK(cuStreamSynchronize(s));
-    EXPECT_OK(cuEventQuery(e));
-    // The memory may be gone. Either the copy finds it, or it says so.
-    CUresult r = cuMemcpyDtoHAsync(back, atomic_load(&shared_victim), 4, s);
-    EXPECT(!r || r == CUDA_ERROR_INVALID_VALUE);
-    // So may the context.
-    r = cuCtxPushCurrent(atomic_load(&victim_context));
-    EXPECT(!r || r == CUDA_ERROR_CONTEXT_IS_DESTROYED);
-    if (!r) {
-        EXPECT_OK(cuCtxPushCurrent(context));
-        EXPECT_OK(cuCtxPopCurrent(NULL));
-        EXPECT_OK(cuCtxPopCurrent(NULL));
-    }
-}
-
-static void *hammer(void *rounds)
-{
-    CUstream s;
-    CUdeviceptr p;
-    CUevent e;
-    MUST(cuCtxSetCurrent(context));
-    MUST(cuStreamCreate(&s, (uintptr_t)rounds % 2 ? CU_STREAM_DEFAULT : CU_STREAM_NON_BLOCKING));
-    MUST(cuMemAlloc(&p, SIZE_B));
-    MUST(cuEventCreate(&e, CU_EVENT_DEFAULT));
-    for (unsigned i = 0; i < (uintptr_t)rounds; i++) {
-        hammer_round(s, p, e, i);
-        pthread_testcancel();
-    }
-    EXPECT_OK(cuEventDestroy(e));
-    EXPECT_OK(cuMemFree(p));
-    EXPECT_OK(cuStreamDestroy(s));
-    atomic_fetch_sub(&hammering, 1);
-    return NULL;
-}
-
-// Calls that take em_lock: each ends sharing, which begins again.
-static void *disturb(void *unused)
-{
-    CUdeviceptr p = 0;
-    CUstream s;
-    CUevent e;
-    CUcontext c;
-    (void)unused;
-    MUST(cuCtxSetCurrent(context));
-    while (atomic_load(&hammering)) {
-        MUST(cuCtxCreate(&c, NULL, 0, 0));
-        MUST(cuCtxPopCurrent(NULL));
-        atomic_store(&victim_context, c);
-        share_now(stream);
-        MUST(cuMemAlloc(&p, SIZE_B));
-        atomic_store(&shared_victim, p);
-        share_now(stream);
-        MUST(cuStreamCreate(&s, CU_STREAM_DEFAULT));
-        MUST(cuEventCreate(&e, CU_EVENT_DEFAULT));
-        share_now(stream);
-        EXPECT_OK(cuMemcpyHtoD(memory, from, SIZE_B));
-        EXPECT_OK(cuEventRecord(e, s));
-        EXPECT_OK(cuStreamDestroy(s));
-        EXPECT_OK(cuCtxSynchronize());
-        share_now(stream);
-        EXPECT_OK(cuEventDestroy(e));
-        EXPECT_OK(cuMemFree(p));
-        EXPECT_OK(cuCtxDestroy(c));
-    }
-    return NULL;
-}
-
-static void cancel_one(void)
-{
-    pthread_t thread;
-    void *result;
-    must_start(&thread, hammer, (void *)(uintptr_t)INT32_MAX);
-    usleep(500);
-    pthread_cancel(thread);
-    pthread_join(thread, &result);
-    EXPECT(result == PTHREAD_CANCELED);
-}
-
-TEST(hammered)
-{
-    pthread_t threads[HAMMERS], other;
-    make_objects();
-    atomic_store(&shared_victim, memory);
-    atomic_store(&victim_context, context);
-    signal(SIGUSR1, on_signal);
-    atomic_store(&hammering, HAMMERS);
-    for (int i = 0; i < HAMMERS; i++)
-        must_start(&threads[i], hammer, (void *)(uintptr_t)(ROUNDS + i));
-    must_start(&other, disturb, NULL);
-    for (int i = 0; i < CANCELS && atomic_load(&hammering); i++) {
-        cancel_one();
-        if (i % (CANCELS / FORKS) == 0 && !THREAD_SANITIZER)
-            EXPECT_OK(fork_child());
-        for (int t = 0; t < HAMMERS && atomic_load(&hammering) == HAMMERS; t++)
-            pthread_kill(threads[t], SIGUSR1);
-    }
-    for (int i = 0; i < HAMMERS; i++)
-        pthread_join(threads[i], NULL);
-    pthread_join(other, NULL);
-    printf("# %lu signals, sharing began and ended %u times\n", atomic_load(&signals), em_sharing);
-    EXPECT(em_sharing > 2);
-    expect_copied();
-}
-
 TESTS(CASE(small_calls), CASE(event_times), CASE(mistakes), CASE(states_that_do_not_share),
       CASE(adopted), CASE(context_synchronize), CASE(stream_synchronize), CASE(memory_is_freed),
-      CASE(stream_is_destroyed), CASE(context_ends), CASE(process_forks), CASE(hammered))
+      CASE(stream_is_destroyed), CASE(context_ends), CASE(process_forks))
