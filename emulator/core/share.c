@@ -253,7 +253,7 @@ void em_sharing_stop(void)
     const uint32_t count = __atomic_load_n(&used, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < count; i++) {
         struct em_share *share = &slots[i];
-        // A command that was adopted the last time may still run.
+        // A command that was adopted the last time may still run, and should not be entered twice.
         if (state_outside(share) != EM_SHARE_RUNNING || share->adopted)
             continue;
         share->adopted = true;

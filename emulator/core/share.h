@@ -77,13 +77,14 @@ static inline void em_share_leave(struct em_share *share)
 // From INSIDE to RUNNING: the command is about to run. Its memory is valid until em_share_end.
 void em_share_run(struct em_share *share, void (*adopt)(void *), void *command);
 // The command has run. Returns true if nobody has taken em_lock since em_share_enter, so that the
-// call is complete. Otherwise the caller must take em_lock, and then asks em_share_was_adopted.
+// call is complete. Otherwise the caller should take em_lock, and then ask em_share_was_adopted.
 bool em_share_end(struct em_share *share);
 // Precondition: em_lock held, by the slot's thread.
 bool em_share_was_adopted(struct em_share *share);
 
 // Whether no command of another thread is running that was running when this was called. Waits for
-// a moment for those that are. Code that reads the scheduler's state without em_lock asks this too.
+// a moment for those that are. Code that reads the scheduler's state without em_lock should ask
+// this too.
 bool em_sharing_is_quiet(struct em_thread *self);
 
 // Makes sharing possible, if the system supports it. Called when the driver starts and when threads
@@ -91,7 +92,7 @@ bool em_sharing_is_quiet(struct em_thread *self);
 void em_sharing_prepare(void);
 // For em_lock: the thread has waited for it. Precondition: em_lock held.
 void em_sharing_note_wait(void);
-// Turns sharing on. em_lock must be released immediately afterwards.
+// Turns sharing on. em_lock should be released immediately afterwards.
 // Precondition: em_lock held.
 void em_sharing_begin(void);
 // For em_lock: turns sharing off, and waits until this thread is alone. Precondition: em_lock held.

@@ -177,7 +177,7 @@ bool em_stream_is_free(const struct em_stream *stream);
 bool em_issue_shared(struct em_share *share, struct em_stream *stream, struct em_command *command,
                      int how, CUresult *result);
 // For the end of a call that could have been shared: turns sharing on if threads have competed for
-// em_lock and nothing waits. `stream` is that of the call, or NULL. em_lock must be released
+// em_lock and nothing waits. `stream` is that of the call, or NULL. em_lock should be released
 // immediately afterwards. Precondition: em_lock held.
 void em_sharing_is_wanted(const struct em_stream *stream) __attribute__((cold));
 static inline void em_offer_sharing(const struct em_stream *stream)
