@@ -111,7 +111,6 @@ uint64_t dm_book_busy(const struct dm_book_card *card, uint64_t now_ns, uint64_t
 }
 
 // Opens the book of a process. Returns a descriptor, or -1 if it has no book that may be read.
-// be read.
 static int open_book(const char *pid)
 {
     char path[64];
