@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "kn_chain.h"
 #include "kn_cpu.h"
 
 enum {
@@ -55,12 +56,14 @@ static unsigned hash(const char *name)
     return (h ^ h >> 15) % SLOTS;
 }
 
+static unsigned set_index(unsigned flags)
+{
+    return !KN_HAVE_LANES_SETS ? 0 : flags & KN_CPU_AVX512 ? 2 : flags & KN_CPU_AVX2 ? 1 : 0;
+}
+
 static const struct set *set_for(unsigned flags)
 {
-    const unsigned index = !KN_HAVE_LANES_SETS     ? 0
-                           : flags & KN_CPU_AVX512 ? 2
-                           : flags & KN_CPU_AVX2   ? 1
-                                                   : 0;
+    const unsigned index = set_index(flags);
     struct set *set = &sets[index];
     int state = FRESH;
     if (atomic_load_explicit(&set->state, memory_order_acquire) == READY)
@@ -111,6 +114,51 @@ int kn_form_find(const char *name)
         if (!strcmp(set->forms[slots[slot] - 1].name, name))
             return slots[slot] - 1;
     return -1;
+}
+
+#define CHAINS_DECLARE(set)                                                                        \
+    extern const struct kn_chain kn_chains_arithmetic_##set[], kn_chains_approx_##set[];
+#pragma GCC visibility push(hidden)
+CHAINS_DECLARE(c)
+CHAINS_DECLARE(avx2)
+CHAINS_DECLARE(avx512)
+#pragma GCC visibility pop
+
+static void chains_add(const struct kn_chain **to, const struct kn_chain *rows)
+{
+    for (; rows->form; rows++)
+        to[kn_form_find(rows->form)] = rows;
+}
+
+const struct kn_chain *const *kn_chains_for(unsigned flags)
+{
+    static struct {
+        atomic_int state;
+        const struct kn_chain *of[FORMS_MOST];
+    } chains[SETS];
+    static const struct kn_chain *const rows[SETS][2] = {
+        {kn_chains_arithmetic_c, kn_chains_approx_c},
+#if KN_HAVE_LANES_SETS
+        {kn_chains_arithmetic_avx2, kn_chains_approx_avx2},
+        {kn_chains_arithmetic_avx512, kn_chains_approx_avx512},
+#endif
+    };
+    const unsigned index = set_index(flags);
+    int state = FRESH;
+    if (atomic_compare_exchange_strong(&chains[index].state, &state, FILLING)) {
+        chains_add(chains[index].of, rows[index][0]);
+        chains_add(chains[index].of, rows[index][1]);
+        atomic_store_explicit(&chains[index].state, READY, memory_order_release);
+    }
+    while (atomic_load_explicit(&chains[index].state, memory_order_acquire) !=
+           READY) // microseconds
+        ;
+    return chains[index].of;
+}
+
+const struct kn_chain *const *kn_chains(void)
+{
+    return kn_chains_for(kn_cpu_flags());
 }
 
 void kn_warp_activate(struct kn_warp *w, uint32_t lanes)

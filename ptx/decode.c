@@ -14,6 +14,7 @@
 #include "access_form.h"
 #include "alloc.h"
 #include "block.h"
+#include "chain.h"
 #include "checker.h"
 #include "stall.h"
 #include "stepping.h"
@@ -34,7 +35,8 @@ struct decoder {
     bool *skips;    // by operation: a copy that find_copies has made unnecessary
     uint32_t *more; // kn_op.more of all operations
     uint32_t more_count;
-    uint32_t *acts; // by operation: how many before it may be progress, for stall.h
+    uint32_t *acts;     // by operation: how many before it may be progress, for stall.h
+    kn_lane_fn **links; // by operation: its function in a chain (chain.h), or NULL
 };
 
 // ---- registers ----
@@ -224,6 +226,8 @@ static void put_form(struct decoder *d, const struct px_op *op, struct kn_op *to
     set_operands(d, op, to);
     to->i = op->immediate;
     to->count = star_count(form->operands, op);
+    if (d->links[op - d->program->ops])
+        to->run[0] = d->links[op - d->program->ops];
     if (!is_branched_over(op))
         set_guard(d, op, to, false);
 }
@@ -415,6 +419,7 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
             program->ops[i].destinations + program->ops[i].sources + program->ops[i].target_count;
     }
     const uint64_t size_B = sizeof(struct px_decoded) + most * sizeof(struct kn_op) +
+                            count * sizeof(kn_lane_fn *) +
                             (count + 1) * (2 * sizeof(uint32_t) + 2 * sizeof(bool)) +
                             (3ull * program->register_count + more) * sizeof(uint32_t);
     struct px_decoded *out = dm_calloc(1, size_B);
@@ -427,7 +432,8 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
     d.forms = kn_forms(&d.form_count);
     out->program = program;
     out->ops = (struct kn_op *)(out + 1);
-    out->at = (uint32_t *)(out->ops + most);
+    d.links = (kn_lane_fn **)(out->ops + most);
+    out->at = (uint32_t *)(d.links + count);
     out->offsets = out->at + count + 1;
     px_register *fills = out->offsets + program->register_count;
     d.more = fills + 2 * (size_t)program->register_count;
@@ -450,6 +456,8 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
     }
     out->at[count] = out->op_count;
     lay_out(&d, same);
+    if (!flags)
+        px_chain_plan(program, d.meets, d.skips, fills, d.links);
     px_fills_list(out, fills);
     for (uint32_t i = 0; i < count; i++) {
         const struct kn_op *next = put(&d, i);

@@ -3,6 +3,7 @@
 // card's bits.
 #include "f64.inc.h"
 #include "approx.inc.h"
+#include "chain.inc.h"
 
 #include "families.h"
 
@@ -15,6 +16,19 @@ KN_INLINE uint32_t rcp_segment(uint32_t bits)
 KN_INLINE uint32_t rcp_x(uint32_t bits)
 {
     return (bits & 0xffff) << 1;
+}
+
+// Each function has simple results for usual arguments, none of which is scaled either.
+KN_INLINE bool rcp_is_usual(uint32_t bits)
+{
+    return KN_EXPONENT(bits) - 1 < 252;
+}
+
+KN_INLINE uint32_t rcp_usual(uint32_t bits, uint32_t y)
+{
+    const uint32_t m = KN_DIGITS(bits);
+    const uint32_t exponent = 253 - KN_EXPONENT(bits) + !m;
+    return (bits & 0x80000000) | exponent << 23 | (m ? y & 0x7fffff : 0);
 }
 
 KN_INLINE uint32_t rcp_value(uint32_t bits, uint32_t y)
@@ -38,6 +52,17 @@ KN_INLINE uint32_t rsqrt_x(uint32_t bits)
     return bits & 0x1ffff;
 }
 
+KN_INLINE bool rsqrt_is_usual(uint32_t bits)
+{
+    return bits - 0x800000 < KN_INFINITE - 0x800000;
+}
+
+KN_INLINE uint32_t rsqrt_usual(uint32_t bits, uint32_t y)
+{
+    const uint32_t power = (KN_DIGITS(bits) == 0) & (bits >> 23);
+    return (380 - (bits >> 23) + power) >> 1 << 23 | (power ? 0 : y & 0x7fffff);
+}
+
 KN_INLINE uint32_t rsqrt_value(uint32_t bits, uint32_t y)
 {
     const uint32_t sign = bits & 0x80000000, m = KN_DIGITS(bits), e = KN_EXPONENT(bits),
@@ -52,6 +77,12 @@ KN_INTERPOLATED(rsqrt, 17)
 
 #define sqrt_segment rsqrt_segment
 #define sqrt_x rsqrt_x
+#define sqrt_is_usual rsqrt_is_usual
+KN_INLINE uint32_t sqrt_usual(uint32_t bits, uint32_t y)
+{
+    return ((bits >> 23) + 127) >> 1 << 23 | (y & 0x7fffff);
+}
+
 KN_INLINE uint32_t sqrt_value(uint32_t bits, uint32_t y)
 {
     const uint32_t sign = bits & 0x80000000, m = KN_DIGITS(bits), e = KN_EXPONENT(bits);
@@ -81,6 +112,16 @@ KN_INLINE uint32_t ex2_segment(uint32_t bits)
 KN_INLINE uint32_t ex2_x(uint32_t bits)
 {
     return (uint32_t)ex2_fixed(bits) & 0x1ffff;
+}
+
+KN_INLINE bool ex2_is_usual(uint32_t bits)
+{
+    return fabsf(kn_f32(bits)) < 126 && KN_EXPONENT(bits);
+}
+
+KN_INLINE uint32_t ex2_usual(uint32_t bits, uint32_t y)
+{
+    return (uint32_t)((ex2_fixed(bits) >> 23) + 127) << 23 | (y & 0x7fffff);
 }
 
 KN_INLINE uint32_t ex2_value(uint32_t bits, uint32_t y)
@@ -222,23 +263,62 @@ KN_INLINE uint32_t div_full(uint32_t a, uint32_t b, bool ftz)
     return divide(a, b, ftz, 0.25F);
 }
 
-#define FORMS(name)                                                                                \
-    KN_CALLED_HEAD_(name, uint32_t)                                                                \
+// `y` is scratch.
+#define SCALED(name)                                                                               \
+    static KN_NOINLINE void name##_scaled(uint32_t *d, const uint32_t *a, uint32_t *y)             \
     {                                                                                              \
-        _Alignas(64) uint32_t y[KN_LANES];                                                         \
-        const uint32_t *a = KN_REGISTER(uint32_t, op->a);                                          \
         KN_EACH_LANE                                                                               \
         y[i] = name##_before(a[i]);                                                                \
         name##_each(y, y);                                                                         \
         KN_EACH_LANE                                                                               \
         d[i] = name##_after(a[i], y[i]);                                                           \
-    }                                                                                              \
-    KN_CALLED_FORM_(name, uint32_t)                                                                \
-    KN_CALLED_HEAD_(name##_flushed, uint32_t)                                                      \
+    }
+#define USUAL(name)                                                                                \
+    SCALED(name)                                                                                   \
+    KN_INLINE bool name##_are_usual(const uint32_t *a)                                             \
     {                                                                                              \
-        name##_each(d, KN_REGISTER(uint32_t, op->a));                                              \
+        uint32_t others = 0;                                                                       \
+        KN_EACH_LANE                                                                               \
+        others |= name##_is_usual(a[i]) ? 0 : UINT32_MAX;                                          \
+        return !others;                                                                            \
     }                                                                                              \
-    KN_CALLED_FORM_(name##_flushed, uint32_t)
+    KN_INLINE void name##_any(uint32_t *d, const uint32_t *a, uint32_t *y)                         \
+    {                                                                                              \
+        if (name##_are_usual(a))                                                                   \
+            name##_each_usual(d, a);                                                               \
+        else                                                                                       \
+            name##_scaled(d, a, y);                                                                \
+    }                                                                                              \
+    KN_INLINE void name##_any_flushed(uint32_t *d, const uint32_t *a, uint32_t *y)                 \
+    {                                                                                              \
+        (void)y;                                                                                   \
+        if (name##_are_usual(a))                                                                   \
+            name##_each_usual(d, a);                                                               \
+        else                                                                                       \
+            name##_each(d, a);                                                                     \
+    }
+#define FORM(name, function)                                                                       \
+    KN_CALLED_HEAD_(name, uint32_t)                                                                \
+    {                                                                                              \
+        _Alignas(64) uint32_t y[KN_LANES];                                                         \
+        function(d, KN_REGISTER(uint32_t, op->a), y);                                              \
+    }                                                                                              \
+    KN_CALLED_FORM_(name, uint32_t)
+#define FORMS(name)                                                                                \
+    FORM(name, name##_any)                                                                         \
+    FORM(name##_flushed, name##_any_flushed)
+USUAL(rcp)
+USUAL(sqrt)
+USUAL(rsqrt)
+USUAL(ex2)
+SCALED(lg2)
+#define lg2_any lg2_scaled
+KN_INLINE void lg2_any_flushed(uint32_t *d, const uint32_t *a, uint32_t *y)
+{
+    (void)y;
+    lg2_each(d, a);
+}
+
 FORMS(rcp)
 FORMS(sqrt)
 FORMS(rsqrt)
@@ -346,3 +426,25 @@ const struct kn_form KN_FAMILY(approx)[] = {
     KN_HALF_ROWS(ex2_bf16, "ex2.approx.ftz", "bf16"),
     {0},
 };
+
+#if KN_HAVE_CHAINS
+KN_LINK_CALLED(rcp, rcp_any)
+KN_LINK_CALLED(rsqrt, rsqrt_any)
+KN_LINK_CALLED(sqrt, sqrt_any)
+KN_LINK_CALLED(ex2, ex2_any)
+KN_LINK_CALLED(lg2, lg2_any)
+KN_LINK_CALLED(rcp_flushed, rcp_any_flushed)
+KN_LINK_CALLED(rsqrt_flushed, rsqrt_any_flushed)
+KN_LINK_CALLED(sqrt_flushed, sqrt_any_flushed)
+KN_LINK_CALLED(ex2_flushed, ex2_any_flushed)
+KN_LINK_CALLED(lg2_flushed, lg2_any_flushed)
+
+#define CHAIN_ROWS(name)                                                                           \
+    KN_CALLED_CHAIN_ROW(name, #name ".approx.f32"),                                                \
+        KN_CALLED_CHAIN_ROW(name##_flushed, #name ".approx.ftz.f32")
+const struct kn_chain KN_JOIN(kn_chains_approx, KN_SET)[] = {
+    CHAIN_ROWS(rcp), CHAIN_ROWS(rsqrt), CHAIN_ROWS(sqrt), CHAIN_ROWS(ex2), CHAIN_ROWS(lg2), {0},
+};
+#else
+const struct kn_chain KN_JOIN(kn_chains_approx, KN_SET)[] = {{0}};
+#endif

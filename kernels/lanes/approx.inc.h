@@ -27,11 +27,25 @@ enum { KN_INFINITE = 0x7f800000 };
         return name##_value(bits, kn_interpolate_cut(&kn_segments_##name, name##_segment(bits),    \
                                                      name##_x(bits), cut));                        \
     }                                                                                              \
+    KN_INLINE void name##_lanes_of(uint32_t *d, const uint32_t *a, const bool whole)               \
+    {                                                                                              \
+        _Alignas(64) uint32_t segment[KN_LANES], x[KN_LANES], y[KN_LANES];                         \
+        KN_EACH_LANE                                                                               \
+        {                                                                                          \
+            segment[i] = name##_segment(a[i]);                                                     \
+            x[i] = name##_x(a[i]);                                                                 \
+        }                                                                                          \
+        kn_interpolate_rows(&kn_rows_##name, segment, x, cut, y);                                  \
+        KN_EACH_LANE                                                                               \
+        d[i] = whole ? name##_value(a[i], y[i]) : name##_usual(a[i], y[i]);                        \
+    }                                                                                              \
     static __attribute__((noinline)) void name##_each(uint32_t *d, const uint32_t *a)              \
     {                                                                                              \
-        KN_INTERPOLATE(name)                                                                       \
-        KN_EACH_LANE                                                                               \
-        d[i] = name##_value(a[i], kn_cut(value[i], cut));                                          \
+        name##_lanes_of(d, a, true);                                                               \
+    }                                                                                              \
+    static __attribute__((noinline)) void name##_each_usual(uint32_t *d, const uint32_t *a)        \
+    {                                                                                              \
+        name##_lanes_of(d, a, false);                                                              \
     }
 
 // The same for results that are made of all digits.

@@ -15,11 +15,20 @@ struct kn_segments {
     _Alignas(32) double c[128][4];
 };
 
+// The same for results of which only 23 digits after the first one are used, in 32 bits: 2^6 c0 in
+// quarters of a unit, modulo 2^32; c1 in pairs; and 4 c2. By row with the rounding constant, and by
+// column.
+struct kn_rows {
+    _Alignas(64) int32_t row[128][4];
+    _Alignas(64) int32_t column[3][128];
+};
+
 // Tables: 128 segments of rcp; 2 x 64 of rsqrt and sqrt, for odd exponents after even ones; 64 of
 // ex2; 64 of the first quarter of sin; 64 of lg2 from 1 to 2; 51 of tanh from 2^-8 to 8.
 #pragma GCC visibility push(hidden)
 extern const struct kn_segments kn_segments_rcp, kn_segments_rsqrt, kn_segments_sqrt,
     kn_segments_ex2, kn_segments_sin, kn_segments_lg2, kn_segments_tanh;
+extern const struct kn_rows kn_rows_rcp, kn_rows_rsqrt, kn_rows_sqrt, kn_rows_ex2;
 #pragma GCC visibility pop
 
 // The truncated square of 17 digits, in 2^-15. Row i of a squarer has the digits above i, and i
@@ -103,4 +112,119 @@ static inline void kn_interpolate_lanes(const struct kn_segments *table, const u
     for (int i = 0; i < KN_LANES; i++)
         value[i] = kn_interpolate(table, segment[i], x[i]);
 #endif
+}
+
+// kn_square for all lanes.
+static inline void kn_squares(const uint32_t *x, int32_t *square)
+{
+#if defined(__AVX512DQ__)
+    // In 16 bits: half of x, and sums below 2^15.
+    const __m512i low = _mm512_srli_epi32(_mm512_load_si512(x), 1);
+    const __m512i high = _mm512_srli_epi32(_mm512_load_si512(x + 16), 1);
+    const __m512i all = _mm512_packus_epi32(low, high), upper = _mm512_srli_epi16(all, 8);
+    __m512i even = _mm512_srli_epi16(_mm512_mullo_epi16(upper, upper), 1);
+    __m512i odd = _mm512_setzero_si512();
+#define ROW(sum, n)                                                                                \
+    sum = _mm512_mask_add_epi16(sum, _mm512_test_epi16_mask(all, _mm512_set1_epi16(1 << ((n)-1))), \
+                                sum, _mm512_srli_epi16(all, 17 - (n)))
+    ROW(even, 2);
+    ROW(odd, 3);
+    ROW(even, 4);
+    ROW(odd, 5);
+    ROW(even, 6);
+    ROW(odd, 7);
+    ROW(even, 8);
+#undef ROW
+    const __m512i sum = _mm512_add_epi16(even, odd), zero = _mm512_setzero_si512();
+    _mm512_store_si512(square, _mm512_unpacklo_epi16(sum, zero));
+    _mm512_store_si512(square + 16, _mm512_unpackhi_epi16(sum, zero));
+#else
+    KN_EACH_LANE
+    square[i] = kn_square(x[i]);
+#endif
+}
+
+#if defined(__AVX512DQ__)
+enum { KN_COLUMN = 16 };
+
+// Elements of a column for 16 lanes.
+static inline __m512i kn_column(const int32_t *column, __m512i segment)
+{
+    const __m512i *of = (const __m512i *)column;
+    const __mmask16 bit5 = _mm512_test_epi32_mask(segment, _mm512_set1_epi32(32));
+    const __mmask16 bit6 = _mm512_test_epi32_mask(segment, _mm512_set1_epi32(64));
+    const __m512i x0 = _mm512_permutex2var_epi32(of[0], segment, of[1]);
+    const __m512i x1 = _mm512_permutex2var_epi32(of[2], segment, of[3]);
+    const __m512i x2 = _mm512_permutex2var_epi32(of[4], segment, of[5]);
+    const __m512i x3 = _mm512_permutex2var_epi32(of[6], segment, of[7]);
+    return _mm512_mask_blend_epi32(bit6, _mm512_mask_blend_epi32(bit5, x0, x1),
+                                   _mm512_mask_blend_epi32(bit5, x2, x3));
+}
+
+static inline void kn_columns(const struct kn_rows *table, const uint32_t *segment, int32_t *c0,
+                              int32_t *c1, int32_t *c2)
+{
+    const __m512i at = _mm512_load_si512(segment);
+    _mm512_store_si512(c0, kn_column(table->column[0], at));
+    _mm512_store_si512(c1, kn_column(table->column[1], at));
+    _mm512_store_si512(c2, kn_column(table->column[2], at));
+}
+#elif defined(__AVX2__)
+enum { KN_COLUMN = 8 };
+
+static inline __m256i kn_row_half(const struct kn_rows *table, const uint32_t *segment)
+{
+    const __m128i low = _mm_load_si128((const __m128i *)table->row[segment[0]]);
+    const __m128i high = _mm_load_si128((const __m128i *)table->row[segment[4]]);
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+}
+
+// Elements of the columns for 8 lanes.
+static inline void kn_columns(const struct kn_rows *table, const uint32_t *segment, int32_t *c0,
+                              int32_t *c1, int32_t *c2)
+{
+    const __m256i row0 = kn_row_half(table, segment), row1 = kn_row_half(table, segment + 1);
+    const __m256i row2 = kn_row_half(table, segment + 2), row3 = kn_row_half(table, segment + 3);
+    const __m256i low0 = _mm256_unpacklo_epi32(row0, row1),
+                  low1 = _mm256_unpacklo_epi32(row2, row3);
+    const __m256i high0 = _mm256_unpackhi_epi32(row0, row1);
+    const __m256i high1 = _mm256_unpackhi_epi32(row2, row3);
+    _mm256_store_si256((__m256i *)c0, _mm256_unpacklo_epi64(low0, low1));
+    _mm256_store_si256((__m256i *)c1, _mm256_unpackhi_epi64(low0, low1));
+    _mm256_store_si256((__m256i *)c2, _mm256_unpacklo_epi64(high0, high1));
+}
+#else
+enum { KN_COLUMN = 1 };
+
+static inline void kn_columns(const struct kn_rows *table, const uint32_t *segment, int32_t *c0,
+                              int32_t *c1, int32_t *c2)
+{
+    const int32_t *row = table->row[*segment];
+    *c0 = row[0];
+    *c1 = row[1];
+    *c2 = row[2];
+}
+#endif
+
+// kn_interpolate_cut for all lanes, of which the 23 lower digits are right. With x = 2^8 h + l,
+//
+//     c0 + c1 x + c2 x^2 = 2^9 (2^6 c0 + c1 h) + (2 c1 l + 4 c2 x^2 + rounding)
+//
+// in 2^-17 of a unit, where the second part has 29 digits.
+static inline void kn_interpolate_rows(const struct kn_rows *table, const uint32_t *segment,
+                                       const uint32_t *x, unsigned n, uint32_t *y)
+{
+    _Alignas(64) int32_t c0[KN_LANES], c1[KN_LANES], c2[KN_LANES], square[KN_LANES];
+    const int32_t rounding = table->row[0][3];
+    // Segments are read from memory one by one: taking them out of a vector takes longer.
+    __asm__ volatile("" : : "r"(segment) : "memory");
+    for (int i = 0; i < KN_LANES; i += KN_COLUMN)
+        kn_columns(table, segment + i, c0 + i, c1 + i, c2 + i);
+    kn_squares(x, square);
+    KN_EACH_LANE
+    {
+        const int32_t low = 2 * c1[i] * (int32_t)(x[i] & 0xff) + c2[i] * square[i] + rounding;
+        const uint32_t high = (uint32_t)c0[i] + (uint32_t)c1[i] * (x[i] >> 8);
+        y[i] = (high + (uint32_t)(low >> 9)) >> (n - 9);
+    }
 }

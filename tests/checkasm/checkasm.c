@@ -195,7 +195,7 @@ static void check_all(unsigned rounds)
     static ca_check_fn *const all[] = {
         ca_check_models,  ca_check_convert_models, ca_check_lane_models, ca_check_sample,
         ca_check_surface, ca_check_copy,           ca_check_fill,        ca_check_tile,
-        ca_check_convert, ca_check_lanes};
+        ca_check_convert, ca_check_lanes,          ca_check_chains};
 
     catch_crashes();
     for (unsigned flags = 0; flags < 1u << KN_CPU_FLAG_COUNT; flags = flags << 1 | 1) {

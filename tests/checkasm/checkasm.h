@@ -41,7 +41,7 @@ void ca_begin(const char *function);
 // the number of cases.
 typedef void ca_check_fn(const struct kn_dsp *dsp, unsigned rounds);
 ca_check_fn ca_check_copy, ca_check_fill, ca_check_tile, ca_check_convert, ca_check_lanes,
-    ca_check_sample, ca_check_surface;
+    ca_check_chains, ca_check_sample, ca_check_surface;
 // Test the entry points, and with them the functions of `dsp`, against byte-by-byte models. This
 // also tests the references.
 ca_check_fn ca_check_models, ca_check_convert_models, ca_check_lane_models;

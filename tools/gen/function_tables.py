@@ -16,6 +16,14 @@ ROUNDING = {'rcp': 8093,  # 8092 … 8095
             'lg2': 6696,  # 6696 … 6703
             'tanh': 0}  # 0 … 31 at most: the values of small arguments have this many digits
 
+# Functions whose results are cut to 23 digits.
+CUT = ('rcp', 'rsqrt', 'sqrt', 'ex2')
+
+
+def signed(value):
+    """The value of the 32 lower bits."""
+    return (value + (1 << 31)) % (1 << 32) - (1 << 31)
+
 
 def main(source, target):
     tables, rows = {}, None
@@ -38,6 +46,18 @@ def main(source, target):
                 values[0] += ROUNDING[name]
                 assert all(abs(value) < 1 << 53 for value in values)
                 out.write(f'        {{{", ".join(map(str, values))}}},\n')
+            out.write('    },\n')
+            out.write('};\n')
+            if name not in CUT:
+                continue
+            short = [(signed(c0 << 6), c1, 4 * c2) for c0, c1, c2 in rows]
+            out.write(f'\nconst struct kn_rows kn_rows_{name} = {{\n')
+            out.write('    .row = {\n')
+            for row in short:
+                out.write(f'        {{{", ".join(map(str, row))}, {ROUNDING[name]}}},\n')
+            out.write('    },\n    .column = {\n')
+            for column in zip(*short):
+                out.write(f'        {{{", ".join(map(str, column))}}},\n')
             out.write('    },\n')
             out.write('};\n')
 

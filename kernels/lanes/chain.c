@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Links of chains: arithmetic of f32 and of integers of 32 bits.
+#include "chain.inc.h"
+
+#include "families.h"
+
+#if KN_HAVE_CHAINS
+#define FLOATS(x) ((kn_floats)(x))
+#define FLOAT_2(name, operator)                                                                    \
+    KN_LINK_BODY(name, 2, kn_result_parts, FLOATS(a) operator FLOATS(b))                           \
+    KN_LINKS_2(name)
+FLOAT_2(add, +)
+FLOAT_2(sub, -)
+FLOAT_2(mul, *)
+KN_LINK_BODY(fma, 3, kn_result_parts, kn_fma_parts(a, b, c))
+KN_LINKS_3(fma)
+
+#define BITS_2(name, operator)                                                                     \
+    KN_LINK_BODY(name, 2, KN_UNFIXED, a operator b)                                                \
+    KN_LINKS_2(name)
+BITS_2(add_bits, +)
+BITS_2(sub_bits, -)
+BITS_2(mul_bits, *)
+BITS_2(and_bits, &)
+BITS_2(or_bits, |)
+BITS_2(xor_bits, ^)
+KN_LINK_BODY(mad_bits, 3, KN_UNFIXED, a *b + c)
+KN_LINKS_3(mad_bits)
+
+#define FLOAT_ROW(name, sources, text) KN_CHAIN_ROW(name, sources, text, true, false)
+#define BITS_ROW(name, sources, text) KN_CHAIN_ROW(name, sources, text, false, true)
+
+const struct kn_chain KN_JOIN(kn_chains_arithmetic, KN_SET)[] = {
+    FLOAT_ROW(add, 2, "add.rn.f32"),    FLOAT_ROW(sub, 2, "sub.rn.f32"),
+    FLOAT_ROW(mul, 2, "mul.rn.f32"),    FLOAT_ROW(fma, 3, "fma.rn.f32"),
+    BITS_ROW(add_bits, 2, "add.32"),    BITS_ROW(sub_bits, 2, "sub.32"),
+    BITS_ROW(mul_bits, 2, "mul.lo.32"), BITS_ROW(mad_bits, 3, "mad.lo.32"),
+    BITS_ROW(and_bits, 2, "and.32"),    BITS_ROW(or_bits, 2, "or.32"),
+    BITS_ROW(xor_bits, 2, "xor.32"),    {0},
+};
+#else
+const struct kn_chain KN_JOIN(kn_chains_arithmetic, KN_SET)[] = {{0}};
+#endif
