@@ -18,7 +18,7 @@ KN_INLINE uint32_t rcp_x(uint32_t bits)
     return (bits & 0xffff) << 1;
 }
 
-// Each function has simple results for usual arguments, none of which is scaled either.
+// Usual arguments have simple results, and should not have to be scaled either.
 KN_INLINE bool rcp_is_usual(uint32_t bits)
 {
     return KN_EXPONENT(bits) - 1 < 252;
