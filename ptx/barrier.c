@@ -141,7 +141,8 @@ static uint32_t same_barrier(const uint32_t *numbers, const uint32_t *counts, ui
     return same;
 }
 
-// A whole warp arrives, as almost all do: bar.sync with constants.
+// A whole warp arrives, as almost all do: bar.sync with constants. Returns the operation that runs
+// next, of the warp block->current.
 static const struct kn_op *arrive_together(const struct kn_op *op, struct px_warp *warp,
                                            uint32_t number)
 {
@@ -159,8 +160,14 @@ static const struct kn_op *arrive_together(const struct kn_op *op, struct px_war
                                            .turn = warp->turn,
                                            .state = PX_AT_BARRIER,
                                            .barrier = number});
-    if (b->arrived + b->waiting < live_threads(block))
+    if (b->arrived + b->waiting < live_threads(block)) {
+#ifdef KN_TAIL_CALLS
+        struct px_warp *next = px_block_turn(block);
+        if (next)
+            return px_warp_next(next);
+#endif
         return px_warp_wait(warp);
+    }
     release(block, number);
     return px_warp_next(warp);
 }
@@ -175,8 +182,13 @@ const struct kn_op *px_op_barrier(const struct kn_op *op, struct kn_warp *w)
     const uint32_t *counts = KN_REGISTER(uint32_t, op->b);
     const uint32_t all = w->active;
     if (op->count && op->i == PX_BARRIER_SYNC && all == w->lanes && !block->checker && !*counts &&
-        *numbers < PX_BARRIERS)
-        return arrive_together(op, warp, *numbers);
+        *numbers < PX_BARRIERS) {
+        const struct kn_op *next = arrive_together(op, warp, *numbers);
+        if (!next)
+            return NULL;
+        w = &block->current->w;
+        KN_GO(next);
+    }
     for (uint32_t rest = all, lanes; rest; rest &= ~lanes) {
         lanes = op->count ? rest : same_barrier(numbers, counts, rest);
         const uint32_t number = numbers[__builtin_ctz(lanes)], count = counts[__builtin_ctz(lanes)];

@@ -158,6 +158,15 @@ static void start_single(struct px_block *block)
     block->started = true;
 }
 
+bool px_block_start_next(struct px_block *block)
+{
+    if (!block->single || block->stepping || block->next_warp + 1 >= block->warp_count)
+        return false;
+    block->next_warp++;
+    start_single(block);
+    return true;
+}
+
 static enum px_progress run_single(struct px_block *block)
 {
     struct px_warp *warp = block->warps;
@@ -223,19 +232,34 @@ void px_block_allow(struct px_block *block, int64_t budget)
         block->warps[i].budget = budget;
 }
 
+static bool is_ready(const struct px_warp *warp)
+{
+    return warp->count == 1 && warp->fragments[0].state == PX_READY;
+}
+
+struct px_warp *px_block_turn(struct px_block *block)
+{
+    struct px_warp *next = &block->warps[block->turn + 1];
+    if (block->grid->seed || block->stepping || block->turn + 1 >= block->warp_count ||
+        !is_ready(next) || next->budget < 0)
+        return NULL;
+    block->turn++;
+    block->progress = true;
+    return block->current = next;
+}
+
 enum px_progress px_block_run(struct px_block *block)
 {
-    bool progress, turn = false, some = false;
+    bool turn = false, some = false;
     uint64_t round = 0;
     if (block->single)
         return run_single(block);
     do {
-        progress = turn = false;
+        block->progress = turn = false;
         round++;
-        for (uint32_t i = 0; i < block->warp_count; i++) {
-            struct px_warp *warp = &block->warps[warp_at(block, round, i)];
-            const bool is_ready = warp->count == 1 && warp->fragments[0].state == PX_READY;
-            if (!is_ready && !can_run(warp))
+        for (block->turn = 0; block->turn < block->warp_count; block->turn++) {
+            struct px_warp *warp = &block->warps[warp_at(block, round, block->turn)];
+            if (!is_ready(warp) && !can_run(warp))
                 continue;
             if (warp->budget < 0) {
                 turn = true;
@@ -244,25 +268,23 @@ enum px_progress px_block_run(struct px_block *block)
             block->current = warp;
             switch (px_warp_run(warp)) {
             case PX_STOP_ENDED:
-                progress = true;
+            case PX_STOP_WAITS:
+                block->progress = true;
                 break;
             case PX_STOP_STUCK:
                 break;
-            case PX_STOP_WAITS:
-                progress = true;
-                break;
             case PX_STOP_TURN:
-                turn = progress = true;
+                turn = block->progress = true;
                 break;
             case KN_STOP_FAULT:
-                px_fail_access(warp);
+                px_fail_access(block->current);
                 return PX_BLOCK_FAILED;
             default:
                 return PX_BLOCK_FAILED;
             }
         }
-        some |= progress;
-    } while (progress && block->running);
+        some |= block->progress;
+    } while (block->progress && block->running);
     if (!block->running)
         return PX_BLOCK_ENDED;
     return turn ? PX_BLOCK_TURN : some ? PX_BLOCK_WAITS : PX_BLOCK_STUCK;

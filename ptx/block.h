@@ -35,6 +35,8 @@ struct px_block {
     struct px_warp *volatile current;
     uint32_t next_warp; // single: the next warp to run
     bool started;       // single: that warp has started
+    uint32_t turn;      // of the warps in this round
+    bool progress;      // a warp has run in this round
 };
 
 // Bytes of a block's memory, in which px_block_init finds everything.
@@ -60,5 +62,10 @@ bool px_block_is_stuck(const struct px_block *block, bool cluster);
 bool px_block_time_out(struct px_block *block);
 // Allows each warp `budget` backward branches for the calls of px_block_run that follow.
 void px_block_allow(struct px_block *block, int64_t budget);
+// Warps that stop run the next one at once if that is simple, so that they need not return to
+// px_block_run. After a warp has begun to wait: returns the warp whose turn comes next, which is
+// ready, or NULL. After the end of a single one: starts the next one in its place.
+struct px_warp *px_block_turn(struct px_block *block);
+bool px_block_start_next(struct px_block *block);
 // Runs a block until it has ended, every warp waits, or the budgets are used up.
 enum px_progress px_block_run(struct px_block *block);

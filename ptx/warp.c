@@ -167,7 +167,7 @@ unsigned px_warp_run(struct px_warp *warp)
     if (!op)
         return (enum px_stop)warp->w.stop == PX_STOP_WAITS ? PX_STOP_STUCK : warp->w.stop;
     kn_warp_run(&warp->w, op);
-    return warp->w.stop;
+    return warp->block->current->w.stop;
 }
 
 // ---- branches ----
@@ -376,10 +376,16 @@ bool px_warp_time_out(struct px_warp *warp)
 
 const struct kn_op *px_op_exit(const struct kn_op *op, struct kn_warp *w)
 {
+    struct px_warp *warp = px_warp_of(w);
     const uint32_t lanes = kn_mask_of(op, w);
     if (!lanes)
         KN_NEXT;
-    return px_warp_end(px_warp_of(w), lanes, op + 1);
+    const struct kn_op *next = px_warp_end(warp, lanes, op + 1);
+    if (!next && (enum px_stop)w->stop == PX_STOP_ENDED && px_block_start_next(warp->block))
+        next = px_warp_next(warp);
+    if (!next)
+        return NULL;
+    KN_GO(next);
 }
 
 const struct kn_op *px_op_trap(const struct kn_op *op, struct kn_warp *w)
