@@ -16,6 +16,7 @@
 #include "block.h"
 #include "chain.h"
 #include "checker.h"
+#include "layout.h"
 #include "stall.h"
 #include "stepping.h"
 
@@ -32,87 +33,12 @@ struct decoder {
     bool checked;   // with operations of checker.h
     bool stepped;   // with operations of stepping.h
     bool *meets;    // by operation: the program's, and after operations that are branched over
-    bool *skips;    // by operation: a copy that find_copies has made unnecessary
+    bool *skips;    // by operation: a copy that px_layout_copies has made unnecessary
     uint32_t *more; // kn_op.more of all operations
     uint32_t more_count;
     uint32_t *acts;     // by operation: how many before it may be progress, for stall.h
     kn_lane_fn **links; // by operation: its function in a chain (chain.h), or NULL
 };
-
-// ---- registers ----
-
-uint32_t px_register_size(char letter)
-{
-    switch (letter) {
-    case 'p':
-        return sizeof(uint32_t);
-    case 'h':
-        return KN_LANES * sizeof(uint16_t);
-    case 'w':
-        return KN_LANES * sizeof(uint32_t);
-    case 'l':
-        return KN_LANES * sizeof(uint64_t);
-    default:
-        return KN_LANES * 2 * sizeof(uint64_t);
-    }
-}
-
-static bool is_copy(const struct decoder *d, const struct px_op *op)
-{
-    const struct px_register_info *registers = d->program->registers;
-    return !d->stepped && op->code == PX_FORM && op->guard == PX_NONE && op->destinations == 1 &&
-           op->sources == 1 && !strncmp(d->forms[op->form].name, "mov.", 4) &&
-           registers[op->operands[0]].letter == registers[op->operands[1]].letter;
-}
-
-// Compilers copy arguments and indices, which are filled in before the warp starts, to registers
-// that nothing else writes. Such a register lies in the same place as the value, without a copy.
-//
-//     mov.u32  %r3, %ctaid.x          %r3 is at %ctaid.x's offset, and nothing is copied
-//
-// `same` gets the register for each one, which is itself for most; `writes` is scratch memory.
-static void find_copies(struct decoder *d, px_register *same, uint32_t *writes)
-{
-    const struct px_program *program = d->program;
-    for (uint32_t i = 0; i < program->register_count; i++) {
-        same[i] = i;
-        writes[i] = 0;
-    }
-    for (uint32_t i = 0; i < program->op_count; i++)
-        for (unsigned n = 0; n < program->ops[i].destinations; n++)
-            if (program->ops[i].operands[n] < program->register_count)
-                writes[program->ops[i].operands[n]]++;
-    for (uint32_t i = 0; i < program->op_count; i++) {
-        const struct px_op *op = &program->ops[i];
-        if (!is_copy(d, op) || writes[op->operands[0]] != 1)
-            continue;
-        const px_register from = same[op->operands[1]];
-        if (program->registers[from].fill == PX_FILL_BY_OPS)
-            continue;
-        same[op->operands[0]] = from;
-        d->skips[i] = true;
-    }
-}
-
-// Predicates come first, after the one of operations without a guard, which is always 0.
-static void lay_out(struct decoder *d, const px_register *same)
-{
-    const struct px_program *program = d->program;
-    uint64_t at = sizeof(uint32_t);
-    for (int predicates = 1; predicates >= 0; predicates--) {
-        for (uint32_t i = 0; i < program->register_count; i++) {
-            const char letter = program->registers[i].letter;
-            if (same[i] != i || (letter == 'p') != predicates)
-                continue;
-            d->out->offsets[i] = (uint32_t)at;
-            at += px_register_size(letter);
-        }
-        at = (at + 63) / 64 * 64;
-    }
-    for (uint32_t i = 0; i < program->register_count; i++)
-        d->out->offsets[i] = d->out->offsets[same[i]];
-    d->out->file_B = (uint32_t)at;
-}
 
 static uint32_t offset_of(const struct decoder *d, px_register reg)
 {
@@ -448,14 +374,23 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
     if (program->waits)
         px_stall_count(program, d.acts);
     // Until the fills are listed, their place has the register that each one is the same as.
-    px_register *same = fills;
-    find_copies(&d, same, out->offsets);
+    struct px_layout layout = {.program = program,
+                               .forms = d.forms,
+                               .joins = d.meets,
+                               .skips = d.skips,
+                               .same = fills,
+                               .offsets = out->offsets};
+    px_layout_copies(&layout, !d.stepped, out->offsets);
     for (uint32_t i = 0; i < count; i++) {
         out->at[i] = out->op_count;
         out->op_count += ops_for(&d, i);
     }
     out->at[count] = out->op_count;
-    lay_out(&d, same);
+    out->file_B = (uint32_t)px_layout(&layout, !flags && !program->waits);
+    if (!out->file_B) {
+        dm_free(out);
+        return NULL;
+    }
     if (!flags)
         px_chain_plan(program, d.meets, d.skips, fills, d.links);
     px_fills_list(out, fills);

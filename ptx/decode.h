@@ -16,7 +16,7 @@ struct px_decoded {
     struct kn_op *ops; // ends with the end of the kernel
     uint32_t op_count;
     uint32_t *at;      // by operation of the program: the first one of ops for it
-    uint32_t *offsets; // by register: in the register file
+    uint32_t *offsets; // by register: in the register file, where temporary ones share places
     uint32_t file_B;   // of a register file, a multiple of 64
     // Registers that are filled in once for a launch, a block, or a warp. Those of a block and a
     // warp are special registers.
@@ -26,7 +26,7 @@ struct px_decoded {
 
 enum px_decode_flag {
     PX_DECODE_CHECKED = 1, // with the operations of checker.h
-    PX_DECODE_STEPPED = 2, // with the operations of stepping.h, and without find_copies
+    PX_DECODE_STEPPED = 2, // with the operations of stepping.h, and without px_layout_copies
 };
 
 // Returns the decoded form of a program, which is made by the first call with these flags (enum

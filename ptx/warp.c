@@ -166,7 +166,10 @@ unsigned px_warp_run(struct px_warp *warp)
     const struct kn_op *op = px_warp_next(warp);
     if (!op)
         return (enum px_stop)warp->w.stop == PX_STOP_WAITS ? PX_STOP_STUCK : warp->w.stop;
-    kn_warp_run(&warp->w, op);
+    while (op) { // of the warp that runs, which px_block_turn changes
+        struct kn_warp *w = &warp->block->current->w;
+        op = op->run[w->partial](op, w);
+    }
     return warp->block->current->w.stop;
 }
 

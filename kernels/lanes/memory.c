@@ -224,6 +224,15 @@ STORES(128_128, kn_u128, kn_u128)
 
 // ---- forms ----
 
+// The next warps most often access the bytes that follow.
+enum { PREFETCH_B = 512 };
+#define PREFETCH_generic(first)                                                                    \
+    do {                                                                                           \
+        __builtin_prefetch((first) + PREFETCH_B);                                                  \
+        __builtin_prefetch((first) + PREFETCH_B + 64);                                             \
+    } while (0)
+#define PREFETCH_shared(first) (void)0
+
 // A form: the addresses of `space`, then the values.
 #define ACCESS_SOME(operation, space, name, M, write, count)                                       \
     KN_OPERATION(operation##_##space##_##name##_some)                                              \
@@ -253,6 +262,7 @@ STORES(128_128, kn_u128, kn_u128)
         const struct kn_place place = kn_##space##_quickly(op, w, sizeof(M));                      \
         if (place.kind == KN_PLACE_FAULT)                                                          \
             return operation##_##space##_##name##_pieces(op, w);                                   \
+        PREFETCH_##space(place.first);                                                             \
         operation##_pattern_##name(op, w, place);                                                  \
         KN_NEXT;                                                                                   \
     }

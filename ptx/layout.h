@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The places of registers in the register file of a warp.
+#pragma once
+#include "decode.h"
+
+struct px_layout {
+    const struct px_program *program;
+    const struct kn_form *forms;
+    const bool *joins; // by operation: lanes may come here from elsewhere
+    bool *skips;       // by operation: px_layout_copies has made it unnecessary
+    px_register *same; // by register: the one in whose place it lies, or itself
+    uint32_t *offsets; // by register
+};
+
+// Compilers copy arguments and indices, which are filled in before the warp
+// starts, to registers that nothing else writes. Such a register lies in the
+// same place as the value, without a copy.
+//
+//     mov.u32  %r3, %ctaid.x          %r3 is at %ctaid.x's offset, and nothing
+//     is copied
+//
+// If `skip` is false, no operation is skipped, and `same` is every register
+// itself. `writes` is scratch memory for a number a register.
+void px_layout_copies(struct px_layout *l, bool skip, uint32_t *writes);
+// Finds the offsets. Temporary registers take turns in the same places if
+// `share` is true. Returns the size of the file, a multiple of 64 bytes, or 0
+// if host memory is short.
+uint64_t px_layout(struct px_layout *l, bool share);
