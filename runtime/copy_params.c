@@ -2,6 +2,8 @@
 // The driver's form of a copy.
 #include "copy_params.h"
 
+#include "channel.h"
+
 cudaError_t rt_copy_direction(enum cudaMemcpyKind kind, CUmemorytype *source,
                               CUmemorytype *destination)
 {
@@ -38,60 +40,11 @@ static enum cudaMemcpyKind direction_of(CUmemorytype source, CUmemorytype destin
     return destination == CU_MEMORYTYPE_HOST ? cudaMemcpyDeviceToHost : cudaMemcpyDeviceToDevice;
 }
 
-// Bytes of one component, or of a whole element if the format has a fixed number of components.
-static size_t format_size(CUarray_format format, unsigned channels)
-{
-    switch ((int)format) {
-    case CU_AD_FORMAT_UNSIGNED_INT8:
-    case CU_AD_FORMAT_SIGNED_INT8:
-        return channels;
-    case CU_AD_FORMAT_UNSIGNED_INT16:
-    case CU_AD_FORMAT_SIGNED_INT16:
-    case CU_AD_FORMAT_HALF:
-        return 2 * channels;
-    case CU_AD_FORMAT_UNSIGNED_INT32:
-    case CU_AD_FORMAT_SIGNED_INT32:
-    case CU_AD_FORMAT_FLOAT:
-        return 4 * channels;
-    case CU_AD_FORMAT_UNORM_INT8X2:
-    case CU_AD_FORMAT_SNORM_INT8X2:
-    case CU_AD_FORMAT_UNORM_INT16X1:
-    case CU_AD_FORMAT_SNORM_INT16X1:
-        return 2;
-    case CU_AD_FORMAT_UNORM_INT8X4:
-    case CU_AD_FORMAT_SNORM_INT8X4:
-    case CU_AD_FORMAT_UNORM_INT16X2:
-    case CU_AD_FORMAT_SNORM_INT16X2:
-    case CU_AD_FORMAT_UNORM_INT_101010_2:
-        return 4;
-    case CU_AD_FORMAT_BC1_UNORM:
-    case CU_AD_FORMAT_BC1_UNORM_SRGB:
-    case CU_AD_FORMAT_BC4_UNORM:
-    case CU_AD_FORMAT_BC4_SNORM:
-    case CU_AD_FORMAT_UNORM_INT16X4:
-    case CU_AD_FORMAT_SNORM_INT16X4:
-        return 8;
-    case CU_AD_FORMAT_BC2_UNORM:
-    case CU_AD_FORMAT_BC2_UNORM_SRGB:
-    case CU_AD_FORMAT_BC3_UNORM:
-    case CU_AD_FORMAT_BC3_UNORM_SRGB:
-    case CU_AD_FORMAT_BC5_UNORM:
-    case CU_AD_FORMAT_BC5_SNORM:
-    case CU_AD_FORMAT_BC6H_UF16:
-    case CU_AD_FORMAT_BC6H_SF16:
-    case CU_AD_FORMAT_BC7_UNORM:
-    case CU_AD_FORMAT_BC7_UNORM_SRGB:
-        return 16;
-    default:
-        return 1;
-    }
-}
-
 cudaError_t rt_array_element_size(cudaArray_const_t array, size_t *size_B)
 {
     CUDA_ARRAY3D_DESCRIPTOR desc;
     RT_TRY(rt_cu.cuArray3DGetDescriptor(&desc, (CUarray)array));
-    *size_B = format_size(desc.Format, desc.NumChannels);
+    *size_B = rt_element_bytes((struct rt_element){desc.Format, desc.NumChannels});
     return cudaSuccess;
 }
 
@@ -134,8 +87,19 @@ cudaError_t rt_copy_3d_params(const struct cudaMemcpy3DParms *in, CUDA_MEMCPY3D 
         r = rt_array_element_size(in->dstArray, &destination_B);
     if (r)
         return r;
+    // Manual: two arrays must have "the same element size". If one takes part, its elements are the
+    // unit of positions and extents, also beside a pointer (recorded:
+    // copy_arrays/3d-device-to-float-array-srcpos-x-1).
+    if (in->srcArray && in->dstArray && source_B != destination_B)
+        return cudaErrorInvalidValue;
+    const size_t unit_B = in->srcArray ? source_B : destination_B;
+    size_t source_x_B, destination_x_B, width_B;
+    if (__builtin_mul_overflow(in->srcPos.x, unit_B, &source_x_B) ||
+        __builtin_mul_overflow(in->dstPos.x, unit_B, &destination_x_B) ||
+        __builtin_mul_overflow(in->extent.width, unit_B, &width_B))
+        return cudaErrorInvalidValue;
     *out = (CUDA_MEMCPY3D){
-        .srcXInBytes = in->srcPos.x * source_B,
+        .srcXInBytes = source_x_B,
         .srcY = in->srcPos.y,
         .srcZ = in->srcPos.z,
         .srcMemoryType = in->srcArray ? CU_MEMORYTYPE_ARRAY : source,
@@ -144,7 +108,7 @@ cudaError_t rt_copy_3d_params(const struct cudaMemcpy3DParms *in, CUDA_MEMCPY3D 
         .srcArray = (CUarray)in->srcArray,
         .srcPitch = in->srcPtr.pitch,
         .srcHeight = in->srcPtr.ysize,
-        .dstXInBytes = in->dstPos.x * destination_B,
+        .dstXInBytes = destination_x_B,
         .dstY = in->dstPos.y,
         .dstZ = in->dstPos.z,
         .dstMemoryType = in->dstArray ? CU_MEMORYTYPE_ARRAY : destination,
@@ -153,7 +117,7 @@ cudaError_t rt_copy_3d_params(const struct cudaMemcpy3DParms *in, CUDA_MEMCPY3D 
         .dstArray = (CUarray)in->dstArray,
         .dstPitch = in->dstPtr.pitch,
         .dstHeight = in->dstPtr.ysize,
-        .WidthInBytes = in->extent.width * (in->srcArray ? source_B : destination_B),
+        .WidthInBytes = width_B,
         .Height = in->extent.height,
         .Depth = in->extent.depth,
     };
@@ -177,18 +141,17 @@ cudaError_t rt_copy_3d_parms_of(const CUDA_MEMCPY3D *in, struct cudaMemcpy3DParm
         r = rt_array_element_size((cudaArray_t)in->dstArray, &destination_B);
     if (r)
         return r;
+    const size_t unit_B = in->srcMemoryType == CU_MEMORYTYPE_ARRAY ? source_B : destination_B;
     *out = (struct cudaMemcpy3DParms){
         .srcArray = in->srcMemoryType == CU_MEMORYTYPE_ARRAY ? (cudaArray_t)in->srcArray : NULL,
-        .srcPos = {in->srcXInBytes / source_B, in->srcY, in->srcZ},
+        .srcPos = {in->srcXInBytes / unit_B, in->srcY, in->srcZ},
         .srcPtr = {pointer_of(in->srcMemoryType, in->srcHost, in->srcDevice), in->srcPitch, 0,
                    in->srcHeight},
         .dstArray = in->dstMemoryType == CU_MEMORYTYPE_ARRAY ? (cudaArray_t)in->dstArray : NULL,
-        .dstPos = {in->dstXInBytes / destination_B, in->dstY, in->dstZ},
+        .dstPos = {in->dstXInBytes / unit_B, in->dstY, in->dstZ},
         .dstPtr = {pointer_of(in->dstMemoryType, in->dstHost, in->dstDevice), in->dstPitch, 0,
                    in->dstHeight},
-        .extent = {in->WidthInBytes /
-                       (in->srcMemoryType == CU_MEMORYTYPE_ARRAY ? source_B : destination_B),
-                   in->Height, in->Depth},
+        .extent = {in->WidthInBytes / unit_B, in->Height, in->Depth},
         .kind = direction_of(in->srcMemoryType, in->dstMemoryType),
     };
     return cudaSuccess;

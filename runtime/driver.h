@@ -4,6 +4,7 @@
 #include <cuda.h>
 #include <stdbool.h>
 
+#include "driver_twins.h"
 #include "types.h"
 
 // The functions of the driver that the runtime calls, under their own names:

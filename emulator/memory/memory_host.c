@@ -197,12 +197,12 @@ static void release_registration(struct em_allocation *a)
 static CUresult check_pages(uint64_t address, uint64_t size, unsigned flags)
 {
     struct em_host_pages pages;
-    uint64_t end;
-    if (!dm_add(address, size, &end))
+    uint64_t last;
+    if (!dm_add(address, size - 1, &last))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "p (%#llx) + bytesize (%llu) exceeds the address space",
                        (unsigned long long)address, (unsigned long long)size);
-    if (end > USER_END)
+    if (last >= USER_END)
         return em_fail(CUDA_ERROR_NOT_SUPPORTED,
                        "p (%#llx) + bytesize exceeds the addresses of a program",
                        (unsigned long long)address);

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The calls that compiled code makes: registration before main, launches, variables, and the end
 // of a shared library. Made by hand, so that they are tested without a CUDA compiler.
-#include "../harness.h"
+#include "expect.h"
 #include <pthread.h>
 #include "program.h"
 
-// The runtime uses the driver's numbers.
-#define RT_OK(call) EXPECT_OK((CUresult)(call))
-#define RT_ERROR(call, code) EXPECT_ERROR((CUresult)(call), (CUresult)(code))
 #define HEAD ".version 7.0\n.target sm_75\n.address_size 64\n"
 
 static const char first_text[] =

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// The manual's chapter "Memory Management": copies of rows, from and to pointers and arrays.
+#include "copy.h"
+#include "driver_twins.h"
+
+cudaError_t rt_copy_2d(const CUDA_MEMCPY2D *rectangle, struct rt_copy_call call)
+{
+    if (call.async)
+        return rt_error(rt_cu.cuMemcpy2DAsync(rectangle, call.stream));
+    return rt_error(RT_DEFAULT(call.stream, cuMemcpy2DUnaligned_v2)(rectangle));
+}
+
+void rt_copy_from(CUDA_MEMCPY2D *rectangle, CUmemorytype type, const void *pointer, size_t pitch)
+{
+    rectangle->srcMemoryType = type;
+    rectangle->srcHost = pointer;
+    rectangle->srcDevice = (CUdeviceptr)(uintptr_t)pointer;
+    rectangle->srcPitch = pitch;
+}
+
+void rt_copy_to(CUDA_MEMCPY2D *rectangle, CUmemorytype type, void *pointer, size_t pitch)
+{
+    rectangle->dstMemoryType = type;
+    rectangle->dstHost = pointer;
+    rectangle->dstDevice = (CUdeviceptr)(uintptr_t)pointer;
+    rectangle->dstPitch = pitch;
+}
+
+// ---- pointers
+
+static cudaError_t rows_copy(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
+                             size_t height, enum cudaMemcpyKind kind, struct rt_copy_call call)
+{
+    CUDA_MEMCPY2D rectangle = {.WidthInBytes = width, .Height = height};
+    CUmemorytype from, to;
+    if (!width || !height)
+        return cudaSuccess;
+    if (rt_rows_overlap(dpitch, width, height) || rt_rows_overlap(spitch, width, height))
+        return cudaErrorInvalidPitchValue;
+    cudaError_t r = rt_copy_direction(kind, &from, &to);
+    if (r)
+        return r;
+    rt_copy_from(&rectangle, from, src, spitch);
+    rt_copy_to(&rectangle, to, dst, dpitch);
+    return rt_copy_2d(&rectangle, call);
+}
+
+cudaError_t rt_cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
+                            size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    return rows_copy(dst, dpitch, src, spitch, width, height, kind,
+                     (struct rt_copy_call){.stream = stream});
+}
+
+cudaError_t rt_cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spitch,
+                                 size_t width, size_t height, enum cudaMemcpyKind kind,
+                                 cudaStream_t stream)
+{
+    return rows_copy(dst, dpitch, src, spitch, width, height, kind,
+                     (struct rt_copy_call){.stream = stream, .async = true});
+}
+
+// ---- arrays
+
+// The kind of memory of the pointer in a copy to an array. An array is on the device, so the copy
+// cannot be one to the host.
+static cudaError_t rows_source(enum cudaMemcpyKind kind, CUmemorytype *type)
+{
+    CUmemorytype array;
+    if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost)
+        return cudaErrorInvalidMemcpyDirection;
+    return rt_copy_direction(kind, type, &array);
+}
+
+static cudaError_t rows_destination(enum cudaMemcpyKind kind, CUmemorytype *type)
+{
+    CUmemorytype array;
+    if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice)
+        return cudaErrorInvalidMemcpyDirection;
+    return rt_copy_direction(kind, &array, type);
+}
+
+// `to` has the place in the array and the size.
+static cudaError_t rows_to_array(CUDA_MEMCPY2D *to, const void *src, size_t pitch,
+                                 enum cudaMemcpyKind kind, struct rt_copy_call call)
+{
+    CUmemorytype type;
+    if (!to->WidthInBytes || !to->Height)
+        return cudaSuccess;
+    if (!to->dstArray)
+        return cudaErrorInvalidResourceHandle;
+    if (rt_rows_overlap(pitch, to->WidthInBytes, to->Height))
+        return cudaErrorInvalidPitchValue;
+    cudaError_t r = rows_source(kind, &type);
+    if (r)
+        return r;
+    to->dstMemoryType = CU_MEMORYTYPE_ARRAY;
+    rt_copy_from(to, type, src, pitch);
+    return rt_copy_2d(to, call);
+}
+
+static cudaError_t rows_from_array(CUDA_MEMCPY2D *from, void *dst, size_t pitch,
+                                   enum cudaMemcpyKind kind, struct rt_copy_call call)
+{
+    CUmemorytype type;
+    if (!from->WidthInBytes || !from->Height)
+        return cudaSuccess;
+    if (!from->srcArray)
+        return cudaErrorInvalidResourceHandle;
+    if (rt_rows_overlap(pitch, from->WidthInBytes, from->Height))
+        return cudaErrorInvalidPitchValue;
+    cudaError_t r = rows_destination(kind, &type);
+    if (r)
+        return r;
+    from->srcMemoryType = CU_MEMORYTYPE_ARRAY;
+    rt_copy_to(from, type, dst, pitch);
+    return rt_copy_2d(from, call);
+}
+
+cudaError_t rt_cudaMemcpy2DToArray(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src,
+                                   size_t spitch, size_t width, size_t height,
+                                   enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    CUDA_MEMCPY2D to = {.dstArray = (CUarray)dst,
+                        .dstXInBytes = wOffset,
+                        .dstY = hOffset,
+                        .WidthInBytes = width,
+                        .Height = height};
+    return rows_to_array(&to, src, spitch, kind, (struct rt_copy_call){.stream = stream});
+}
+
+cudaError_t rt_cudaMemcpy2DToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffset,
+                                        const void *src, size_t spitch, size_t width, size_t height,
+                                        enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    CUDA_MEMCPY2D to = {.dstArray = (CUarray)dst,
+                        .dstXInBytes = wOffset,
+                        .dstY = hOffset,
+                        .WidthInBytes = width,
+                        .Height = height};
+    return rows_to_array(&to, src, spitch, kind,
+                         (struct rt_copy_call){.stream = stream, .async = true});
+}
+
+cudaError_t rt_cudaMemcpy2DFromArray(void *dst, size_t dpitch, cudaArray_const_t src,
+                                     size_t wOffset, size_t hOffset, size_t width, size_t height,
+                                     enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    CUDA_MEMCPY2D from = {.srcArray = (CUarray)src,
+                          .srcXInBytes = wOffset,
+                          .srcY = hOffset,
+                          .WidthInBytes = width,
+                          .Height = height};
+    return rows_from_array(&from, dst, dpitch, kind, (struct rt_copy_call){.stream = stream});
+}
+
+cudaError_t rt_cudaMemcpy2DFromArrayAsync(void *dst, size_t dpitch, cudaArray_const_t src,
+                                          size_t wOffset, size_t hOffset, size_t width,
+                                          size_t height, enum cudaMemcpyKind kind,
+                                          cudaStream_t stream)
+{
+    CUDA_MEMCPY2D from = {.srcArray = (CUarray)src,
+                          .srcXInBytes = wOffset,
+                          .srcY = hOffset,
+                          .WidthInBytes = width,
+                          .Height = height};
+    return rows_from_array(&from, dst, dpitch, kind,
+                           (struct rt_copy_call){.stream = stream, .async = true});
+}
+
+cudaError_t rt_cudaMemcpy2DArrayToArray(cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst,
+                                        cudaArray_const_t src, size_t wOffsetSrc, size_t hOffsetSrc,
+                                        size_t width, size_t height, enum cudaMemcpyKind kind,
+                                        cudaStream_t stream)
+{
+    CUDA_MEMCPY2D between = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                             .srcArray = (CUarray)src,
+                             .srcXInBytes = wOffsetSrc,
+                             .srcY = hOffsetSrc,
+                             .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                             .dstArray = (CUarray)dst,
+                             .dstXInBytes = wOffsetDst,
+                             .dstY = hOffsetDst,
+                             .WidthInBytes = width,
+                             .Height = height};
+    if (!width || !height)
+        return cudaSuccess;
+    if (!dst || !src)
+        return cudaErrorInvalidResourceHandle;
+    if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
+    return rt_copy_2d(&between, (struct rt_copy_call){.stream = stream});
+}
