@@ -19,7 +19,7 @@ struct px_arena_block {
 static struct px_arena_block *arena_block(struct px_arena *arena, size_t size_B)
 {
     const size_t bytes = size_B > BLOCK_B ? size_B : BLOCK_B;
-    struct px_arena_block *block = dm_calloc(1, sizeof(*block) + bytes);
+    struct px_arena_block *block = dm_alloc(sizeof(*block) + bytes);
     if (!block)
         return NULL;
     block->size_B = bytes;
@@ -42,7 +42,7 @@ void *px_arena_take(struct px_arena *arena, size_t size_B)
         return NULL;
     void *out = block->bytes + arena->used_B;
     arena->used_B += aligned_B;
-    return out;
+    return memset(out, 0, size_B);
 }
 
 void *px_arena_array(struct px_arena *arena, size_t count, size_t size_B)

@@ -67,33 +67,34 @@ void px_block_init(struct px_block *block, struct px_grid *grid, const struct px
 {
     char *at = (char *)px_up((uintptr_t)(block + 1), 64);
     const uint32_t warps = single ? 1 : warp_count(grid), local_B = local_size(grid);
-    *block = (struct px_block){
-        .grid = grid,
-        .decoded = decoded,
-        .thread_count = thread_count(grid),
-        .warp_count = warp_count(grid),
-        .single = single,
-        .warps = (struct px_warp *)(void *)at,
-        .memory = {.shared_B = px_shared_size(grid),
-                   .parameters = grid->arguments,
-                   .parameters_B =
-                       grid->program->module->functions[grid->program->function].parameters_B,
-                   .shared_window = grid->host->shared_window,
-                   .local_window = grid->host->local_window,
-                   .device_first = grid->host->device_first,
-                   .device_end = grid->host->device_end,
-                   .foreign = grid->host->foreign,
-                   .watch = grid->host->checks ? px_checker_watch : NULL,
-                   .owner = grid->host->context,
-                   .objects = grid->host->object ? &block->objects : NULL},
-        .objects = {.find = find_object, .owner = (void *)(uintptr_t)grid->host},
-    };
+    // Barriers and fragments, which are large, are not zeroed if that is unnecessary.
+    memset(block, 0, single ? offsetof(struct px_block, barriers.of) : sizeof *block);
+    block->grid = grid;
+    block->decoded = decoded;
+    block->thread_count = thread_count(grid);
+    block->warp_count = warp_count(grid);
+    block->single = single;
+    block->warps = (struct px_warp *)(void *)at;
+    block->memory = (struct kn_memory){
+        .shared_B = px_shared_size(grid),
+        .parameters = grid->arguments,
+        .parameters_B = grid->program->module->functions[grid->program->function].parameters_B,
+        .shared_window = grid->host->shared_window,
+        .local_window = grid->host->local_window,
+        .device_first = grid->host->device_first,
+        .device_end = grid->host->device_end,
+        .foreign = grid->host->foreign,
+        .watch = grid->host->checks ? px_checker_watch : NULL,
+        .owner = grid->host->context,
+        .objects = grid->host->object ? &block->objects : NULL};
+    block->objects.find = find_object;
+    block->objects.owner = (void *)(uintptr_t)grid->host;
     at += px_up(warps * sizeof(struct px_warp), 64);
     block->indices = at;
     for (uint32_t i = 0; i < block->warp_count; i++, at += decoded->warp.count * PX_INDEX_B)
         px_fill_list(block, at, i);
     for (uint32_t i = 0; i < warps; i++, at += decoded->file_B) {
-        memset(&block->warps[i], 0, sizeof block->warps[i]);
+        memset(&block->warps[i], 0, offsetof(struct px_warp, fragments));
         block->warps[i].block = block;
         block->warps[i].index = i;
         block->warps[i].w.r = at;

@@ -16,7 +16,6 @@ struct px_block {
     const struct px_decoded *decoded;
     struct kn_memory memory;
     struct kn_objects objects;
-    struct px_barriers barriers;
     struct px_checker *checker;   // NULL: accesses are not checked
     struct px_stepping *stepping; // NULL: no warp is stepped
     uint32_t number[3];           // %ctaid
@@ -37,6 +36,7 @@ struct px_block {
     bool started;       // single: that warp has started
     uint32_t turn;      // of the warps in this round
     bool progress;      // a warp has run in this round
+    struct px_barriers barriers;
 };
 
 // Bytes of a block's memory, in which px_block_init finds everything.

@@ -97,11 +97,11 @@ struct px_grid {
     uint64_t seed; // 0, or blocks, warps and fragments run in an order drawn from it
     uint32_t sm_count;
     uint64_t grid_id;
-    struct px_failure failure;
-    // The rest is of this room.
+    // The rest is of this room. Failures are not initialised before there is one.
     struct px_lines lines;
-    uint32_t asserted;           // threads whose assertion has failed
-    struct px_failure assertion; // of the first of them
+    uint32_t asserted; // threads whose assertion has failed
+    struct px_failure failure;
+    struct px_failure assertion; // of the first thread whose assertion has failed
 };
 
 // Runs the blocks from `first` to `end`, in the order x, y, z. Blocks that must run at the same

@@ -6,6 +6,7 @@
 #include "ptx_kernel.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -156,16 +157,17 @@ struct ptx_job {
     struct em_kernel_output output;
     struct em_kernel_heap *heap; // NULL: no kernel of the grid uses malloc
     struct px_host host;
-    struct px_grid model;
-    struct em_ptx_check check;
     uint64_t blocks, parts;
     bool said_slow;       // atomic
     bool short_of_memory; // of a kernel that prints or allocates, whose blocks run in one part
     struct dm_mutex lock; // guards the rest
     bool failed;
     uint64_t failed_part; // the first one that has failed
-    struct px_failure failure;
     struct em_ptx_objects objects;
+    struct px_grid model;
+    // Not initialised before they are used, because zeroing them takes longer than many a kernel.
+    struct em_ptx_check check;
+    struct px_failure failure;
 };
 
 // Memory that is not the device's: the driver must know it.
@@ -236,11 +238,13 @@ static void slow(void *context, const struct px_slow *slow)
 static bool run_part(void *argument, uint64_t index)
 {
     struct ptx_job *job = argument;
-    struct px_grid part = job->model;
+    struct px_grid copy, *part = job->parts > 1 ? &copy : &job->model;
     uint64_t first, count;
+    if (job->parts > 1)
+        memcpy(part, &job->model, offsetof(struct px_grid, failure));
     em_part(job->blocks, 1, (unsigned)index, (unsigned)job->parts, &first, &count);
     uint32_t rights = dm_pkey_enter();
-    int status = px_run(&part, first, first + count);
+    int status = px_run(part, first, first + count);
     dm_pkey_leave(rights);
     if (!status)
         return true;
@@ -248,7 +252,7 @@ static bool run_part(void *argument, uint64_t index)
     if (!job->failed || index < job->failed_part) {
         job->failed = true;
         job->failed_part = index;
-        job->failure = part.failure;
+        job->failure = part->failure;
     }
     dm_mutex_unlock(&job->lock);
     return false;
@@ -302,7 +306,7 @@ static CUresult report(struct ptx_job *job)
 {
     const struct px_failure *f = &job->failure;
     const struct ptx_code *c = ptx_code(job->grid->code);
-    char where[320] = "", memory[200] = "";
+    char where[320] = "", memory[200] = "", text[160];
     size_t used = 0;
     if (f->placed && f->line)
         used = em_ptx_line_text(c->program, f->line, where, sizeof where);
@@ -310,13 +314,11 @@ static CUresult report(struct ptx_job *job)
         snprintf(where + used, sizeof where - used, ", block (%u,%u,%u), thread (%u,%u,%u)",
                  f->block[0], f->block[1], f->block[2], f->thread[0], f->thread[1], f->thread[2]);
     if (f->kind == PX_FAILED_ADDRESS || f->kind == PX_FAILED_FREE) {
-        char text[160];
         em_lock();
         em_memory_text(f->address, text, sizeof text);
         em_unlock();
         snprintf(memory, sizeof memory, "; %s", text);
     } else if (f->kind == PX_FAILED_TEXTURE || f->kind == PX_FAILED_SURFACE) {
-        char text[160];
         if (!em_ptx_object_text(
                 &job->objects, f->kind == PX_FAILED_TEXTURE ? KN_OBJECT_TEXTURE : KN_OBJECT_SURFACE,
                 f->address, text, sizeof text))
@@ -333,9 +335,8 @@ static CUresult report(struct ptx_job *job)
 // The stack of a thread, by the context's limit.
 static uint32_t stack_size(uint64_t limit_B)
 {
-    if (limit_B < STACK_LEAST_B)
-        return STACK_LEAST_B;
-    return limit_B < STACK_MOST_B ? (uint32_t)limit_B : STACK_MOST_B;
+    const uint64_t size_B = limit_B < STACK_LEAST_B ? STACK_LEAST_B : limit_B;
+    return size_B < STACK_MOST_B ? (uint32_t)size_B : STACK_MOST_B;
 }
 
 static void fill_job(struct ptx_job *job, const struct em_grid *grid,
@@ -363,23 +364,21 @@ static void fill_job(struct ptx_job *job, const struct em_grid *grid,
     em_lock();
     job->host.device_first = em_space.base;
     job->host.device_end = em_space.base + em_space.size;
-    const uint64_t stack_B = grid->context->limit[CU_LIMIT_STACK_SIZE];
+    job->model.stack_B = stack_size(grid->context->limit[CU_LIMIT_STACK_SIZE]);
     em_unlock();
-    job->model = (struct px_grid){
-        .program = program,
-        .host = &job->host,
-        .blocks = {grid->blocks.x, grid->blocks.y, grid->blocks.z},
-        .threads = {grid->threads.x, grid->threads.y, grid->threads.z},
-        .cluster = {grid->cluster.x, grid->cluster.y, grid->cluster.z},
-        .dynamic_shared_B = grid->dynamic_shared_B,
-        .cooperative = grid->cooperative,
-        .stack_B = stack_size(stack_B),
-        .arguments = grid->arguments,
-        .variables = grid->variables,
-        .branches_most = em_config()->kernel_branches,
-        .sm_count = grid->multiprocessors,
-        .grid_id = __atomic_add_fetch(&grids, 1, __ATOMIC_RELAXED),
-    };
+    struct px_grid *model = &job->model;
+    model->program = program;
+    model->host = &job->host;
+    memcpy(model->blocks, &grid->blocks, sizeof model->blocks);
+    memcpy(model->threads, &grid->threads, sizeof model->threads);
+    memcpy(model->cluster, &grid->cluster, sizeof model->cluster);
+    model->dynamic_shared_B = grid->dynamic_shared_B;
+    model->cooperative = grid->cooperative;
+    model->arguments = grid->arguments;
+    model->variables = grid->variables;
+    model->branches_most = em_config()->kernel_branches;
+    model->sm_count = grid->multiprocessors;
+    model->grid_id = __atomic_add_fetch(&grids, 1, __ATOMIC_RELAXED);
 }
 
 // Under a policy that decides, the order of blocks, warps and fragments is a decision, because a
@@ -404,10 +403,12 @@ static CUresult run_grid(const struct em_grid *grid)
     if (r)
         return r;
     const struct px_program *program = ptx_code(grid->code)->program;
-    struct ptx_job job = {.grid = grid,
-                          .blocks = em_extent_volume(grid->blocks),
-                          .parts = 1,
-                          .lock = DM_MUTEX_INITIALIZER(LEAF)};
+    struct ptx_job job;
+    memset(&job, 0, offsetof(struct ptx_job, model.failure));
+    job.grid = grid;
+    job.blocks = em_extent_volume(grid->blocks);
+    job.parts = 1;
+    job.lock = (struct dm_mutex)DM_MUTEX_INITIALIZER(LEAF);
     fill_job(&job, grid, program);
     r = program->allocates ? em_kernel_heap_get(grid->context, &job.heap) : CUDA_SUCCESS;
     if (r)
