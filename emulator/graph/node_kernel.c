@@ -171,13 +171,21 @@ static CUresult find_kernel_node(CUgraphNode handle, struct em_launch_kept **out
     return r;
 }
 
-static void default_value(CUlaunchAttributeID id, CUlaunchAttributeValue *out)
+// All defaults but one are 0, also that of the carveout (recorded: x_runtime,
+// graphs/kernel-attribute-14). The two bytes of a domain map are written alone
+// (graphs/kernel-attribute-9).
+static void get_value(const struct em_launch_kept *kept, CUlaunchAttributeID id,
+                      CUlaunchAttributeValue *out)
 {
-    memset(out, 0, sizeof *out);
+    CUlaunchAttributeValue value;
+    memset(&value, 0, sizeof value);
+    value.memSyncDomainMap.remote = (int)id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP;
+    if (kept->config.attributes.given >> id & 1)
+        value = kept->values[id];
     if ((int)id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP)
-        out->memSyncDomainMap.remote = 1;
-    if ((int)id == CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)
-        out->sharedMemCarveout = (unsigned)CU_SHAREDMEM_CARVEOUT_DEFAULT;
+        out->memSyncDomainMap = value.memSyncDomainMap;
+    else
+        *out = value;
 }
 
 CUresult em_graph_kernel_get_attribute(CUgraphNode node, CUlaunchAttributeID id,
@@ -188,10 +196,8 @@ CUresult em_graph_kernel_get_attribute(CUgraphNode node, CUlaunchAttributeID id,
     CUresult r = find_kernel_node(node, &kept);
     if (!r && !has_attribute(id))
         r = no_attribute(id);
-    if (!r && kept->config.attributes.given >> id & 1)
-        *out = kept->values[id];
-    else if (!r)
-        default_value(id, out);
+    if (!r)
+        get_value(kept, id, out);
     em_unlock();
     return r;
 }

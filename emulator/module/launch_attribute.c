@@ -60,6 +60,12 @@ static CUresult check_value(struct em_launch_attributes *to, CUlaunchAttributeID
         to->cooperative = v->cooperative != 0;
         return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        // (recorded: x_runtime, graphs/kernel-attribute-4)
+        if (in_graph && (v->clusterDim.x || v->clusterDim.y || v->clusterDim.z) &&
+            (!v->clusterDim.x || !v->clusterDim.y || !v->clusterDim.z))
+            return em_fail(CUDA_ERROR_INVALID_CLUSTER_SIZE,
+                           "clusterDim (%u x %u x %u) must not be 0 in some dimensions only",
+                           v->clusterDim.x, v->clusterDim.y, v->clusterDim.z);
         to->cluster = (struct em_extent3){v->clusterDim.x, v->clusterDim.y, v->clusterDim.z};
         return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
