@@ -57,14 +57,13 @@ static inline bool em_all_zero(const unsigned *words, size_t count)
 }
 
 // Begins a call. If a callback of another call makes this one, returns that outer call, otherwise
-// NULL. The result should be passed to em_end. If a library made the call for one of its own
-// functions, that function is the call in progress (cardlessThisCaller).
+// NULL. The result should be passed to em_end.
 static inline const struct em_entry *em_begin(struct em_thread *self, const struct em_entry *entry)
 {
     const struct em_entry *outer = self->entry;
     if (em_unlikely(!self->number))
         em_thread_start();
-    self->entry = em_unlikely(self->caller) ? self->caller : entry;
+    self->entry = entry;
     self->calls++;
     return outer;
 }
@@ -133,8 +132,17 @@ static inline uint64_t em_call_now(void)
 // "call 345", or "call 12 of thread 3" if the thread is not the first one.
 void em_call_text(uint64_t call, char *out, size_t size);
 
-// The name of the entry point in progress, or "cardless" outside a call.
+// The call in progress as messages and histories name it: if a library made it for one of its own
+// functions, that function (cardlessThisCaller). Rules are those of em_self.entry.
+static inline const struct em_entry *em_named_entry(void)
+{
+    const struct em_thread *self = em_thread();
+    return self->entry && self->caller ? self->caller : self->entry;
+}
+
+// The name of the call in progress, or "cardless" outside a call.
 static inline const char *em_entry_name(void)
 {
-    return em_self.entry ? em_self.entry->name : "cardless";
+    const struct em_entry *entry = em_named_entry();
+    return entry ? entry->name : "cardless";
 }

@@ -61,7 +61,7 @@ void em_order_submitted(struct em_command *c)
     c->order_host = NULL;
     c->order_barrier = false;
     c->call = em_call_now();
-    c->entry = em_self.entry;
+    c->entry = em_named_entry();
     if (s->of_graph || em_order.stopped)
         return;
     // Commands that are submitted from now on come after all that the host has waited for.
@@ -199,7 +199,7 @@ void em_order_access(struct em_command *c, uint64_t first, uint64_t size_B, enum
 static void host_waited(void)
 {
     em_order.host_changed = true;
-    em_order.host_wait = (struct em_order_call){em_call_now(), em_self.entry};
+    em_order.host_wait = (struct em_order_call){em_call_now(), em_named_entry()};
     em_order_stop_if_failed();
 }
 

@@ -101,7 +101,7 @@ void em_order_check_span(const struct em_order_point *point, const struct em_ord
 static struct em_order_who host(enum em_order_act act, const char *name)
 {
     return (struct em_order_who){
-        .act = (uint8_t)act, .name = name, .call = em_call_now(), .entry = em_self.entry};
+        .act = (uint8_t)act, .name = name, .call = em_call_now(), .entry = em_named_entry()};
 }
 
 void em_order_free(uint64_t first, uint64_t size_B)

@@ -150,7 +150,7 @@ static CUresult submit_waiting(struct em_stream *s, struct em_command *c, int ho
     c->copied = how == EM_SUBMIT_ASYNC;
     c->done = false;
     c->call = em_call_now();
-    c->entry = em_self.entry;
+    c->entry = em_named_entry();
     em_object_ref(&s->object);
     if (!s->last || (s->first == s->last && s->first->state == EM_RUNNING))
         s->waiting_since = ++em_scheduler.turns;

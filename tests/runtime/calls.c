@@ -139,6 +139,22 @@ TEST(messages_name_the_call)
     EXPECT_MESSAGE(cuMemAlloc(&pointer, 0), CUDA_ERROR_INVALID_VALUE, "cuMemAlloc_v2");
 }
 
+// The driver's rules about capture are those of the driver's call, whatever its name in messages.
+TEST(capture_rules)
+{
+    cudaStream_t stream;
+    cudaEvent_t event;
+    cudaGraph_t graph;
+    RT_OK(cudaEventCreate(&event));
+    RT_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    RT_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+    RT_OK(cudaEventQuery(event));
+    RT_OK(cudaStreamEndCapture(stream, &graph));
+    RT_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    RT_ERROR(cudaEventQuery(event), cudaErrorStreamCaptureUnsupported);
+    RT_ERROR(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureInvalidated);
+}
+
 TEST(several_devices)
 {
     test_setting("CARDLESS_DEVICES", "h100,h100");
@@ -198,4 +214,5 @@ TEST(choose_device)
 }
 
 TESTS(CASE(lazy_context), CASE(reset_and_revival), CASE(own_context), CASE(last_error), CASE(twins),
-      CASE(messages_name_the_call), CASE(several_devices), CASE(no_device), CASE(choose_device))
+      CASE(messages_name_the_call), CASE(capture_rules), CASE(several_devices), CASE(no_device),
+      CASE(choose_device))
