@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The answers of libcudart.so.13, in everything that needs no compiled kernel: errors, devices,
-// memory, copies, arrays, textures, external memory and semaphores, OpenGL and EGL, streams, events,
-// capture, graphs, libraries. After every call the line also says what cudaPeekAtLastError holds if
-// that is not what the call returned: `x=ErrorNotReady(last Success)`.
+// memory, copies, arrays, textures, external memory and semaphores, OpenGL and EGL, streams,
+// events, capture, graphs, libraries. After every call the line also says what cudaPeekAtLastError
+// holds if that is not what the call returned: `x=ErrorNotReady(last Success)`.
 //   x_runtime            run everything
 //   x_runtime GROUP...   some groups
 //   x_runtime -l         the groups' names
