@@ -12,6 +12,7 @@
 #include "cardless.h"
 #include "elf_facts.h"
 #include "lib.h"
+#include "redirect.h"
 #include "vulkan_layer.h"
 
 static const char usage[] =
@@ -42,6 +43,9 @@ static const char usage[] =
     "  --seed N                         vary addresses and order within the rules, from this "
     "seed\n"
     "  --trace FILE                     write every call with its arguments and result to FILE\n"
+    "  --redirect on|off                run a static CUDA runtime inside the program, and other "
+    "shared\n"
+    "                                   ones, on Cardless's own runtime (on)\n"
     "  --vulkan-as nvidia               software Vulkan reports NVIDIA's vendor and driver "
     "numbers, "
     "for programs\n"
@@ -100,22 +104,17 @@ static bool rpath_hides_us(const char *rpath, const char *program, const char *o
     return false;
 }
 
-static void warn_about_program(const char *program, const char *ours)
+static void warn_about_program(const char *program, const char *ours, bool redirected)
 {
     struct elf_facts facts;
     char found[PATH_MAX * 2];
     elf_read(program, &facts);
     if (!facts.is_elf)
         return; // a script: its interpreter finds us through the environment
-    if (facts.has_device_code && !facts.needs_cudart)
+    if (facts.has_device_code && !facts.needs_cudart && !redirected)
         fprintf(stderr,
                 "cardless: %s contains NVIDIA's static runtime, which needs private tables of its "
-                "driver: so far, only programs that use the driver API (cu*) run\n",
-                program);
-    if (facts.needs_cudart)
-        fprintf(stderr,
-                "cardless: %s uses NVIDIA's libcudart, which needs private tables of its driver: "
-                "so far, only programs that use the driver API (cu*) run\n",
+                "driver: run it with --redirect on, or link it with -cudart shared\n",
                 program);
     if (!facts.is_dynamic)
         fprintf(stderr, "cardless: %s is statically linked and loads no libcuda.so.1\n", program);
@@ -224,7 +223,7 @@ static bool is_check(const char *value)
 
 // Sets the variable of an option. Returns false if the option or its value is unknown, which has
 // been reported.
-static bool apply_option(int option, enum layer *layer)
+static bool apply_option(int option, enum layer *layer, bool *redirect)
 {
     switch (option) {
     case 'p':
@@ -251,6 +250,9 @@ static bool apply_option(int option, enum layer *layer)
         return !setenv("CARDLESS_TRACE", optarg, 1);
     case 'v':
         return read_layer(optarg, layer);
+    case 'e':
+        *redirect = !strcmp(optarg, "on");
+        return is_one_of("redirect", optarg, "on", "off");
     case 'a':
         return is_nvidia(optarg) && !setenv("CARDLESS_VULKAN_AS", optarg, 1);
     default:
@@ -272,19 +274,20 @@ int cmd_run(int argc, char **argv)
         {"seed", required_argument, NULL, 's'},
         {"trace", required_argument, NULL, 't'},
         {"vulkan-layer", required_argument, NULL, 'v'},
+        {"redirect", required_argument, NULL, 'e'},
         {"vulkan-as", required_argument, NULL, 'a'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
     enum layer layer = LAYER_ON;
-    bool as_nvidia = false;
+    bool as_nvidia = false, redirect = true;
     int c;
     while ((c = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
         if (c == 'h') {
             fputs(usage, stdout);
             return 0;
         }
-        if (!apply_option(c, &layer))
+        if (!apply_option(c, &layer, &redirect))
             return 2;
         as_nvidia |= c == 'a';
     }
@@ -296,8 +299,8 @@ int cmd_run(int argc, char **argv)
     if (lib_folder(ours, sizeof ours))
         return 126;
     if (!find_program(argv[optind], program, sizeof program))
-        warn_about_program(program, ours);
-    if (lib_prepend("LD_LIBRARY_PATH", ours)) {
+        warn_about_program(program, ours, redirect && redirect_exists(ours));
+    if (lib_prepend("LD_LIBRARY_PATH", ours) || (redirect && redirect_enable(ours))) {
         fprintf(stderr, "cardless: out of memory for the environment\n");
         return 126;
     }

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// What the dynamic loader calls (rtld-audit(7)). An object that brings a static runtime is found by
+// its symbol table when the loader has mapped it and everything that it needs, which is before any
+// code of it runs. Nothing else of the runtime is read.
+#include <errno.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "object.h"
+#include "patch.h"
+#include "target.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum { ENTRIES_MAX = 1024, PENDING_MAX = 1024, PATCHED_MAX = 256 };
+
+static struct link_map *pending[PENDING_MAX]; // objects that were opened and not looked at yet
+static size_t pending_count;
+static struct patched {
+    struct link_map *map;
+    struct rd_stubs stubs;
+} patched[PATCHED_MAX];
+
+// What one object has. The loader's lock is held while it calls us, so one is enough.
+static struct scan {
+    uint64_t base;
+    struct rd_entry entries[ENTRIES_MAX];
+    size_t count;
+    unsigned refused; // functions whose entries are too short
+    bool uses_shared; // it expects __cudaRegisterFatBinary of another object
+} scan;
+
+// A static runtime's functions are hidden. A library that exports functions of these names is a
+// runtime itself, or wants to be between the program and one.
+static bool is_hidden(const Elf64_Sym *symbol)
+{
+    return ELF64_ST_BIND(symbol->st_info) == STB_LOCAL ||
+           ELF64_ST_VISIBILITY(symbol->st_other) == STV_HIDDEN;
+}
+
+static void look_at(void *context, const char *name, const Elf64_Sym *symbol)
+{
+    if (strncmp(name, "cuda", 4) && strncmp(name, "__cuda", 6))
+        return;
+    if (!symbol->st_shndx || ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || !is_hidden(symbol))
+        return;
+    void *const *cell = rd_target_cell(name);
+    if (!cell)
+        return;
+    // A function at a multiple of 16 may use the bytes up to the next one.
+    if ((symbol->st_value % 16 && symbol->st_size < RD_ENTRY_B) || scan.count == ENTRIES_MAX) {
+        scan.refused++;
+        return;
+    }
+    scan.entries[scan.count++] = (struct rd_entry){scan.base + symbol->st_value, cell};
+}
+
+static void look_for_shared(void *context, const char *name, const Elf64_Sym *symbol)
+{
+    scan.uses_shared |= !strcmp(name, "__cudaRegisterFatBinary");
+}
+
+static const char *name_of(const struct link_map *map)
+{
+    return map->l_name && *map->l_name ? map->l_name : "/proc/self/exe";
+}
+
+static void remember(struct link_map *map, const struct rd_stubs *stubs)
+{
+    for (int i = 0; i < PATCHED_MAX; i++) {
+        if (!patched[i].map) {
+            patched[i] = (struct patched){map, *stubs};
+            return;
+        }
+    }
+}
+
+// A program without symbols cannot be redirected, which is said once for each object.
+static void explain_stripped(const struct link_map *map)
+{
+    fprintf(stderr,
+            "cardless: %s contains a static CUDA runtime without its symbols, which cannot be "
+            "redirected: link with -cudart shared, or do not strip it (strip -g keeps them)\n",
+            *map->l_name ? map->l_name : program_invocation_name);
+}
+
+static void redirect(struct link_map *map)
+{
+    struct rd_file file;
+    struct rd_stubs stubs;
+    if (rd_file_open(&file, name_of(map)))
+        return;
+    scan.base = map->l_addr;
+    scan.count = scan.refused = 0;
+    scan.uses_shared = false;
+    const bool has_symbols = rd_file_symbols(&file, SHT_SYMTAB, look_at, NULL);
+    if (!scan.count && rd_file_has_section(&file, ".nvFatBinSegment")) {
+        rd_file_symbols(&file, SHT_DYNSYM, look_for_shared, NULL);
+        if (!scan.uses_shared && !has_symbols)
+            explain_stripped(map);
+    }
+    rd_file_close(&file);
+    if (!scan.count)
+        return;
+    if (scan.refused || rd_patch(scan.entries, scan.count, &stubs))
+        fprintf(stderr,
+                "cardless: cannot redirect the static CUDA runtime of %s (%zu functions, %u of "
+                "them too short): link with -cudart shared\n",
+                *map->l_name ? map->l_name : program_invocation_name, scan.count, scan.refused);
+    else
+        remember(map, &stubs);
+}
+
+EXPORT unsigned la_version(unsigned version)
+{
+    return version < LAV_CURRENT ? version : LAV_CURRENT;
+}
+
+// Only the program's own namespace is of interest. The result asks for no calls at symbol bindings.
+EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace_id, uintptr_t *cookie)
+{
+    *cookie = (uintptr_t)map;
+    if (namespace_id == LM_ID_BASE && pending_count < PENDING_MAX)
+        pending[pending_count++] = map;
+    return 0;
+}
+
+EXPORT unsigned la_objclose(uintptr_t *cookie)
+{
+    for (int i = 0; i < PATCHED_MAX; i++) {
+        if (patched[i].map && (uintptr_t)patched[i].map == *cookie) {
+            rd_unpatch(&patched[i].stubs);
+            patched[i].map = NULL;
+        }
+    }
+    for (size_t i = 0; i < pending_count; i++)
+        if ((uintptr_t)pending[i] == *cookie)
+            pending[i] = NULL;
+    return 0;
+}
+
+// LA_ACT_CONSISTENT: all objects of this step are mapped. At LA_PREINIT their constructors, which
+// register fat binaries, have run.
+EXPORT void la_activity(uintptr_t *cookie, unsigned flag)
+{
+    if (flag != LA_ACT_CONSISTENT || !pending_count)
+        return;
+    const size_t count = pending_count;
+    pending_count = 0;
+    if (rd_targets_read())
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (pending[i])
+            redirect(pending[i]);
+}
+
+// Another libcudart.so.13 is replaced, also if an RPATH or an absolute path names it. Other major
+// versions have other functions.
+EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
+{
+    const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
+    if ((!strcmp(base, "libcudart.so.13") || !strncmp(base, "libcudart.so.13.", 16)) &&
+        !rd_targets_read())
+        return (char *)(uintptr_t)rd_target_path();
+    return (char *)(uintptr_t)name;
+}
