@@ -29,7 +29,8 @@ static struct scan {
     uint64_t base;
     struct rd_entry entries[ENTRIES_MAX];
     size_t count;
-    unsigned refused; // functions whose entries are too short
+    unsigned refused; // functions whose entries cannot be overwritten
+    bool has_short;   // a function is shorter than the bytes that take its place
     bool uses_shared; // it expects __cudaRegisterFatBinary of another object
 } scan;
 
@@ -50,11 +51,11 @@ static void look_at(void *context, const char *name, const Elf64_Sym *symbol)
     void *const *cell = rd_target_cell(name);
     if (!cell)
         return;
-    // A function at a multiple of 16 may use the bytes up to the next one.
-    if ((symbol->st_value % 16 && symbol->st_size < RD_ENTRY_B) || scan.count == ENTRIES_MAX) {
+    if (scan.count == ENTRIES_MAX) {
         scan.refused++;
         return;
     }
+    scan.has_short |= symbol->st_size < RD_ENTRY_B;
     scan.entries[scan.count++] = (struct rd_entry){scan.base + symbol->st_value, cell};
 }
 
@@ -87,6 +88,38 @@ static void explain_stripped(const struct link_map *map)
             *map->l_name ? map->l_name : program_invocation_name);
 }
 
+static int by_address(const void *a, const void *b)
+{
+    const struct rd_entry *x = a, *y = b;
+    return x->address < y->address ? -1 : x->address > y->address;
+}
+
+// Any code that begins inside the bytes that are overwritten. After a short function there is
+// padding, unless another function follows closely; a symbol marks each one.
+static void refuse_neighbour(void *context, const char *name, const Elf64_Sym *symbol)
+{
+    const uint64_t address = scan.base + symbol->st_value;
+    size_t low = 0, high = scan.count; // entries below `low` are below the symbol
+    if (!symbol->st_shndx || ELF64_ST_TYPE(symbol->st_info) > STT_FUNC)
+        return;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (scan.entries[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    scan.refused += low && address - scan.entries[low - 1].address < RD_ENTRY_B;
+}
+
+// Refuses functions that overlap, or that the linker has merged because their code is the same.
+static void refuse_merged(void)
+{
+    qsort(scan.entries, scan.count, sizeof *scan.entries, by_address);
+    for (size_t i = 1; i < scan.count; i++)
+        scan.refused += scan.entries[i].address - scan.entries[i - 1].address < RD_ENTRY_B;
+}
+
 static void redirect(struct link_map *map)
 {
     struct rd_file file;
@@ -95,21 +128,25 @@ static void redirect(struct link_map *map)
         return;
     scan.base = map->l_addr;
     scan.count = scan.refused = 0;
-    scan.uses_shared = false;
+    scan.has_short = scan.uses_shared = false;
     const bool has_symbols = rd_file_symbols(&file, SHT_SYMTAB, look_at, NULL);
     if (!scan.count && rd_file_has_section(&file, ".nvFatBinSegment")) {
         rd_file_symbols(&file, SHT_DYNSYM, look_for_shared, NULL);
         if (!scan.uses_shared && !has_symbols)
             explain_stripped(map);
     }
+    refuse_merged();
+    if (scan.has_short)
+        rd_file_symbols(&file, SHT_SYMTAB, refuse_neighbour, NULL);
     rd_file_close(&file);
     if (!scan.count)
         return;
     if (scan.refused || rd_patch(scan.entries, scan.count, &stubs))
-        fprintf(stderr,
-                "cardless: cannot redirect the static CUDA runtime of %s (%zu functions, %u of "
-                "them too short): link with -cudart shared\n",
-                *map->l_name ? map->l_name : program_invocation_name, scan.count, scan.refused);
+        fprintf(
+            stderr,
+            "cardless: cannot redirect the static CUDA runtime of %s: of its %zu functions, %u are "
+            "too short or merged with others: link with -cudart shared\n",
+            *map->l_name ? map->l_name : program_invocation_name, scan.count, scan.refused);
     else
         remember(map, &stubs);
 }
