@@ -112,11 +112,26 @@ static void note_atomic(struct px_lower *l, const struct px_statement *s, enum p
         px_ordered(l);
 }
 
+// The modifier that names the operation: after order, scope and space, or before them.
+static unsigned operation_of(const struct px_statement *s)
+{
+    switch (s->choice[0]) {
+    case 0:
+    case PX_MOD_RELAXED:
+    case PX_MOD_ACQUIRE:
+    case PX_MOD_RELEASE:
+    case PX_MOD_ACQ_REL:
+        return s->choice[3];
+    default:
+        return s->choice[0];
+    }
+}
+
 static void lower_atomic(struct px_lower *l, const struct px_statement *s, bool result)
 {
     const enum px_space space = space_of(s);
     px_register r[3 * VECTOR_MOST];
-    const unsigned operation = s->choice[3];
+    const unsigned operation = operation_of(s);
     unsigned n = 0, values = 0;
     if (result)
         n = px_destinations(l, s, 0, r, VECTOR_MOST);

@@ -7,6 +7,11 @@
 #include "driver_twins.h"
 #include "types.h"
 
+// The functions of graphics APIs, without the headers of those APIs.
+#include "cardless/abi/gl.h"
+#include "cudaGL_functions.h"
+#include "cudaVDPAU_functions.h"
+
 // The functions of the driver that the runtime calls, under their own names:
 // rt_cu.cuMemAlloc(&pointer, size). cuda.h renames functions that have several forms, and the
 // members with them. A function that the driver lacks returns cudaErrorCallRequiresNewerDriver.

@@ -60,6 +60,10 @@ static CUresult image_link(void *const *parts, CUlibrary *library)
         const struct container *part = *parts;
         result = rt_cu.cuLinkAddData(state, CU_JIT_INPUT_FATBINARY, *parts,
                                      part->head_B + part->rest_B, NULL, 0, NULL, NULL);
+        // nvcc links its device runtime too, which has no code for some devices. If a kernel needs
+        // that, the linker says so in the end.
+        if (result == CUDA_ERROR_NO_BINARY_FOR_GPU)
+            result = CUDA_SUCCESS;
     }
     if (result == CUDA_SUCCESS)
         result = rt_cu.cuLinkComplete(state, &image, &size);

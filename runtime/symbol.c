@@ -16,6 +16,8 @@ cudaError_t rt_variable(const void *symbol, CUdeviceptr *address, size_t *size)
             *size = s->size;
         return error;
     }
+    // The driver knows the variable's address even if the context cannot be used any more.
+    RT_TRY(rt_cu.cuCtxGetStreamPriorityRange(NULL, NULL));
     CUlibrary library;
     const cudaError_t error = rt_binary_load(s->binary, &library);
     if (error != cudaSuccess)
@@ -79,6 +81,8 @@ static CUresult symbol_copy_async(const struct symbol_copy *c, cudaStream_t stre
 {
     if (c->kind == cudaMemcpyDeviceToDevice)
         return rt_cu.cuMemcpyDtoDAsync(c->to, c->from, c->count, stream);
+    if (c->kind == cudaMemcpyHostToDevice)
+        return rt_cu.cuMemcpyHtoDAsync(c->to, (const void *)c->from, c->count, stream);
     return rt_cu.cuMemcpyAsync(c->to, c->from, c->count, stream);
 }
 

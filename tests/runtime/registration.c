@@ -293,6 +293,27 @@ TEST(relocatable)
     free(parts[1]);
 }
 
+// The toolkit's cooperative groups write the operation of an atomic instruction before its order.
+TEST(operation_before_order)
+{
+    struct program_wrapper w = program_wrapper(
+        ".version 7.0\n.target sm_75\n.address_size 64\n"
+        ".visible .global .align 4 .u32 old = 40;\n.visible .global .align 4 .u32 sum = 1;\n"
+        ".visible .entry count()\n{\n.reg .b32 %r;\n.reg .b64 %a;\n"
+        "mov.u64 %a, sum;\natom.add.release.gpu.u32 %r, [%a], 4;\nst.global.u32 [old], %r;\n"
+        "red.add.release.gpu.u32 [%a], 10;\natom.or.acq_rel.cta.b32 %r, [%a], 64;\nret;\n}\n");
+    static char count, old, sum;
+    void **handle = __cudaRegisterFatBinary(&w);
+    program_function(handle, &count, "count");
+    program_variable(handle, &old, "old", 4);
+    program_variable(handle, &sum, "sum", 4);
+    RT_OK(cudaLaunchKernel(&count, GRID1, GRID1, NULL, 0, NULL));
+    EXPECT_EQ(read_number(&old), 1);
+    EXPECT_EQ(read_number(&sum), 79);
+    __cudaUnregisterFatBinary(handle);
+    program_finish(&w);
+}
+
 // Wrong images are refused when they are used, and harm nothing else.
 TEST(wrong_images)
 {
@@ -399,4 +420,5 @@ TEST(threads)
 TESTS(CASE(registration_starts_nothing), CASE(launch), CASE(launch_errors),
       CASE(configurations_are_a_stack), CASE(variables), CASE(variable_errors), CASE(managed),
       CASE(handles), CASE(same_function_twice), CASE(unregister), CASE(relocatable),
-      CASE(wrong_images), CASE(first_launch_in_a_capture), CASE(two_contexts), CASE(threads))
+      CASE(operation_before_order), CASE(wrong_images), CASE(first_launch_in_a_capture),
+      CASE(two_contexts), CASE(threads))
