@@ -13,6 +13,7 @@
 #include "said.h"
 
 enum { PAGE_B = 4096 };
+#define GUARD_B (UINT64_C(1) << 36) // damaged sizes do not lead to other memory of the process
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -32,12 +33,13 @@ struct copy {
 // A copy after which nothing can be read, because most calls are not told an image's size.
 static struct copy copy_make(const uint8_t *data, size_t size_B)
 {
-    struct copy c = {.mapped_B = (size_B + PAGE_B - 1) / PAGE_B * PAGE_B + PAGE_B,
-                     .size_B = size_B};
-    c.memory = mmap(NULL, c.mapped_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const size_t pages_B = (size_B + PAGE_B - 1) / PAGE_B * PAGE_B;
+    struct copy c = {.mapped_B = pages_B + GUARD_B, .size_B = size_B};
+    c.memory =
+        mmap(NULL, c.mapped_B, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     FUZZ_CHECK(c.memory != MAP_FAILED, "mmap of %zu bytes", c.mapped_B);
-    FUZZ_CHECK(!mprotect(c.memory + c.mapped_B - PAGE_B, PAGE_B, PROT_NONE), "mprotect");
-    c.image = c.memory + c.mapped_B - PAGE_B - size_B;
+    FUZZ_CHECK(!mprotect(c.memory, pages_B, PROT_READ | PROT_WRITE), "mprotect");
+    c.image = c.memory + pages_B - size_B;
     memcpy(c.image, data, size_B);
     return c;
 }
