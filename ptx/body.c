@@ -76,11 +76,14 @@ struct px_slot *px_slot_add(struct px_body *b, const struct px_formal *formal)
 // A .param variable of a body: `.param .b32 a, b;`
 static void parameter_variable(struct px_body *b)
 {
-    do {
-        struct px_formal formal = {0};
-        if (px_formal_read(&b->r, &formal))
-            px_slot_add(b, &formal);
-    } while (!b->r.error && !b->l->error && px_lex_take(&b->r.x, ","));
+    struct px_formal formal = {0};
+    bool good = px_formal_read(&b->r, &formal);
+    while (good) {
+        px_slot_add(b, &formal);
+        if (b->l->error || !px_lex_take(&b->r.x, ","))
+            break;
+        good = px_formal_name_read(&b->r, &formal);
+    }
     px_reader_expect(&b->r, ";");
 }
 

@@ -44,6 +44,12 @@ bool px_formal_read(struct px_reader *r, struct px_formal *out)
     formal_words(r, out);
     if (!r->error && !out->type)
         px_reader_fail(r, -EINVAL, "the parameter has no type");
+    return px_formal_name_read(r, out);
+}
+
+bool px_formal_name_read(struct px_reader *r, struct px_formal *out)
+{
+    out->is_array = false;
     uint64_t size_B = (px_type_bits(out->type) + 7) / 8;
     if (!out->alignment_B)
         out->alignment_B = (uint32_t)size_B;

@@ -129,6 +129,8 @@ unsigned px_type_read(const struct px_reader *r);
 void px_formals_read(struct px_reader *r, struct px_formals *out);
 // `.param .align 4 .b8 x[12]`: the token is after .param.
 bool px_formal_read(struct px_reader *r, struct px_formal *out);
+// The next name of the same declaration, and its dimensions.
+bool px_formal_name_read(struct px_reader *r, struct px_formal *out);
 void px_formals_add(struct px_reader *r, struct px_formals *list, const struct px_formal *formal);
 // `.entry` or `.func`.
 void px_function_read(struct px_reader *r, struct px_linkage linkage);

@@ -13,15 +13,29 @@ struct px_instance {
     uint64_t frame_B, total_B; // local memory of one call; with saved registers
     px_register frame, back;   // where its frame begins; the number of the call that it returns to
     px_register stack;         // the top of alloca's stack when it was called, or PX_NONE
+    uint32_t only_list;        // the only calls that reach it are of this list; else PX_DIRECT
 };
 
+// Functions that calls through registers may reach: by their parameters, or by .calltargets.
+struct px_callees {
+    uint32_t *list; // instances
+    uint32_t count;
+    const char *targets_at;            // where .calltargets has its first name; else NULL
+    uint32_t call_table, return_table; // operations that branch to them and back; 0: not yet made
+};
+
+enum { PX_DIRECT = UINT32_MAX }; // instead of a list: a call of one function by its name
+
 struct px_outline_call {
-    uint32_t caller;   // an instance, or PX_MAIN
-    uint32_t *callees; // instances
-    uint32_t callee_count;
+    uint32_t caller;        // an instance, or PX_MAIN
+    uint32_t list, callee;  // of functions; or PX_DIRECT, and the instance that is called
     uint32_t save, restore; // operations that stand for saving and restoring registers
     uint32_t branch;        // to the function
-    bool indirect;
+    bool again;             // may come back to the caller: px_outline_find_cycles
+};
+
+struct px_outline_return {
+    uint32_t branch, instance;
 };
 
 struct px_outline {
@@ -29,14 +43,29 @@ struct px_outline {
     size_t instance_count, instance_capacity;
     struct px_outline_call *calls;
     size_t call_count, call_capacity;
-    uint32_t *returns; // operations that return: pairs of an operation and its instance
+    struct px_outline_return *returns;
     size_t return_count, return_capacity;
-    uint32_t instance; // that is read now
+    struct px_callees *lists;
+    size_t list_count, list_capacity;
+    uint32_t *instance_of; // by function: its instance + 1, or 0
+    uint32_t instance;     // that is read now
 };
 
 // A register that all functions share: PX_SHARED_TOP, the top of alloca's stack.
-enum { PX_SHARED_TOP = 1 << 20 };
+enum {
+    PX_SHARED_TOP = 1 << 20,
+    PX_SHARED_FRAME,
+    PX_SHARED_BACK,
+    PX_SHARED_NUMBER, // of the function that a call through a register calls
+    PX_SHARED_VALUE,
+};
 px_register px_outline_shared(struct px_lower *l, char letter, uint32_t index);
+// A constant that is known at the end: the size of a frame. px_register_info.index is
+// PX_FRAME_SIZES + 1 + the instance.
+enum { PX_FRAME_SIZES = 1 << 24 };
+px_register px_outline_frame_size(struct px_lower *l, uint32_t instance);
+// The letter of the register that passes a parameter.
+char px_outline_letter(const struct px_formal *formal);
 // The end of the frame of the function that is read now, in local memory.
 px_register px_outline_frame_end(struct px_lower *l);
 // Emits a call of one function, or (`function` is a register) of any function that has the same
@@ -49,3 +78,5 @@ void px_outline_return(struct px_body *b);
 // Reads the functions that calls need, and completes calls and returns.
 void px_outline_complete(struct px_lower *l);
 void px_outline_finish(struct px_lower *l);
+// Fills in `again` of all calls. Returns false if host memory is short.
+bool px_outline_find_cycles(struct px_outline *o);

@@ -30,6 +30,7 @@ static int run_program(const struct px_program *program, uint32_t threads, void 
                            .host = &host,
                            .blocks = {1, 1, 1},
                            .threads = {threads, 1, 1},
+                           .stack_B = 1 << 14,
                            .arguments = &memory};
     const int rc = px_run(&grid, 0, 1);
     if (rc)
