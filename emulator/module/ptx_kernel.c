@@ -111,8 +111,8 @@ static CUresult prepare(struct em_code *code, const struct em_device *device)
     struct ptx_code *c = ptx_code(code);
     struct px_report report = {0};
     char noun[160];
-    if (c->program)
-        return CUDA_SUCCESS;
+    if (c->program) // perhaps made for another device
+        return em_ptx_check_shared(c->text, c->function, c->program, device);
     snprintf(noun, sizeof noun, "kernel %s", code->name);
     int status = px_program_get(c->text, c->function, &c->program, &report);
     if (status) {

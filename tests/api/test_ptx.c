@@ -181,6 +181,33 @@ TEST(static_shared_memory_of_a_long_text)
     EXPECT_OK(cuModuleUnload(m));
 }
 
+// A library's kernel is checked for each device that it is used on.
+TEST(static_shared_memory_of_another_device)
+{
+    static const char text[] =
+        PTX_HEAD ".visible .entry k()\n{\n.shared .align 4 .b8 s[100000];\n.reg .b32 %r;\n"
+                 "mov.u32 %r, s;\nst.shared.u32 [%r], %r;\nret;\n}\n";
+    CUcontext contexts[2];
+    CUlibrary library;
+    CUkernel kernel;
+    CUfunction f[2];
+    test_setting("CARDLESS_DEVICES", "h100,t4");
+    MUST(cuInit(0));
+    for (int i = 0; i < 2; i++)
+        MUST(cuDevicePrimaryCtxRetain(&contexts[i], i));
+    MUST(cuCtxSetCurrent(contexts[0]));
+    EXPECT_OK(cuLibraryLoadData(&library, text, NULL, NULL, 0, NULL, NULL, 0));
+    EXPECT_OK(cuLibraryGetKernel(&kernel, library, "k"));
+    EXPECT_OK(cuKernelGetFunction(&f[0], kernel));
+    EXPECT_OK(ptx_run(f[0], 1, 1, NULL));
+    MUST(cuCtxSetCurrent(contexts[1]));
+    EXPECT_MESSAGE(cuKernelGetFunction(&f[1], kernel), CUDA_ERROR_INVALID_PTX,
+                   "100000 bytes of static shared memory; a block has at most 65536");
+    MUST(cuCtxSetCurrent(contexts[0]));
+    EXPECT_OK(ptx_run(f[0], 1, 1, NULL));
+    EXPECT_OK(cuLibraryUnload(library));
+}
+
 // Zeros of a large variable are neither written nor resident, and those of a small one, whose
 // memory may have been used before, are written.
 TEST(large_variables)
@@ -215,6 +242,7 @@ TEST(large_variables)
     }
 }
 
-TESTS(CASE(large_variables), CASE(numbers), CASE(misaligned), CASE(unmapped), CASE(host_memory),
-      CASE(not_supported), CASE(unknown_form), CASE(unknown_form_as_the_driver),
-      CASE(static_shared_memory), CASE(static_shared_memory_of_a_long_text))
+TESTS(CASE(static_shared_memory_of_another_device), CASE(large_variables), CASE(numbers),
+      CASE(misaligned), CASE(unmapped), CASE(host_memory), CASE(not_supported), CASE(unknown_form),
+      CASE(unknown_form_as_the_driver), CASE(static_shared_memory),
+      CASE(static_shared_memory_of_a_long_text))
