@@ -18,14 +18,14 @@ enum px_finding_kind {
 
 struct px_party {
     unsigned line; // of the PTX text
-    uint32_t thread[3];
+    uint32_t block[3], thread[3];
     bool write, atomic;
 };
 
 // A mistake that does not end the grid.
 struct px_finding {
     enum px_finding_kind kind;
-    uint32_t block[3];
+    uint32_t block[3];         // whose memory it is
     struct px_party by, older; // `older`: PX_FOUND_RACE
     uint64_t address;          // of the first byte concerned; an offset in shared memory
     uint32_t size_B;           // of the access

@@ -26,7 +26,7 @@ struct px_checker *px_checker_new(struct px_block *block)
     c->written_B = written_B;
     if (!checks->race || !shared_B)
         return c;
-    c->race = px_race_new(shared_B, block->warp_count);
+    c->race = px_race_new(shared_B, block->cluster->clocks, block->rank);
     if (c->race)
         return c;
     dm_free(c);
@@ -56,6 +56,7 @@ void px_party_set(struct px_party *party, const struct px_block *block, uint32_t
     const uint32_t *size = block->grid->threads;
     *party = (struct px_party){
         .line = line,
+        .block = {block->number[0], block->number[1], block->number[2]},
         .thread = {thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1]},
         .write = write,
         .atomic = atomic,
@@ -152,7 +153,7 @@ bool px_check_global(struct px_checker *checker, const struct px_warp *warp,
 void px_check_shared(struct px_checker *checker, const struct px_warp *warp,
                      const struct px_access *access, int lane, uint32_t offset)
 {
-    if (checker->race && checker->block == warp->block)
+    if (checker->race)
         px_race_access(checker, warp, access, lane, offset);
     if (!checker->written)
         return;
@@ -214,8 +215,7 @@ static uint64_t place_of(const struct px_warp *warp, const struct px_access *acc
                          space);
 }
 
-// Shared memory of the block, or of another one of the cluster. Races with threads of other blocks
-// are not found.
+// Shared memory of the block, or of another one of the cluster.
 static bool check_shared(struct px_warp *warp, const struct px_access *access, int lane,
                          uint32_t at)
 {

@@ -12,6 +12,7 @@
 #include "checker.h"
 #include "draw.h"
 #include "lanes/lanes.inc.h"
+#include "race.h"
 #include "stepping.h"
 
 // ---- life ----
@@ -35,6 +36,16 @@ static bool map_shared(struct px_cluster *cluster, uint32_t size_B)
         if (dm_sys_protect(at + i * PX_RANK_B, part_B, PROT_READ | PROT_WRITE, -1))
             return false;
     return true;
+}
+
+// The clocks of races, which the checkers of all blocks use.
+static bool add_clocks(struct px_cluster *cluster)
+{
+    const struct px_grid *grid = cluster->blocks[0]->grid;
+    if (!grid->host->checks || !grid->host->checks->race || !px_shared_size(grid))
+        return true;
+    cluster->clocks = px_clocks_new(cluster->count, cluster->blocks[0]->warp_count);
+    return cluster->clocks != NULL;
 }
 
 static bool add_tools(struct px_block *block)
@@ -74,6 +85,7 @@ struct px_cluster *px_cluster_new(struct px_grid *grid, const struct px_decoded 
         block->memory.shared = cluster->shared;
         block->memory.shared_B = (uint32_t)(count * PX_RANK_B);
     }
+    complete = complete && add_clocks(cluster);
     for (uint32_t i = 0; i < count && complete; i++)
         complete = add_tools(cluster->blocks[i]);
     if (complete)
@@ -88,6 +100,7 @@ void px_cluster_free(struct px_cluster *cluster)
         px_checker_free(cluster->blocks[i]->checker);
         px_stepping_free(cluster->blocks[i]->stepping);
     }
+    dm_free(cluster->clocks);
     if (cluster->shared)
         dm_sys_munmap((uintptr_t)cluster->shared, cluster->count * PX_RANK_B);
     dm_free(cluster);
@@ -100,6 +113,8 @@ void px_cluster_start(struct px_cluster *cluster, uint64_t index)
     cluster->running = cluster->count;
     cluster->arrived = 0;
     cluster->used = false;
+    if (cluster->clocks)
+        px_clocks_start(cluster->clocks);
     if (cluster->count == 1) {
         px_block_start(cluster->blocks[0], index);
         return;
@@ -213,6 +228,13 @@ uint32_t px_cluster_stuck(struct px_cluster *cluster, struct px_block *const **b
 
 // ---- the barrier ----
 
+// For the checker of races: a warp passes the wait.
+static void passed(struct px_warp *warp)
+{
+    if (warp->block->cluster->clocks)
+        px_race_cluster_pass(warp->block->checker->race, warp->index);
+}
+
 // Lets all threads go if all have arrived or ended. An arrived warp stays arrived until the
 // release, so the search resumes at the first missing warp.
 static void check(struct px_cluster *cluster)
@@ -223,6 +245,8 @@ static void check(struct px_cluster *cluster)
         if (warp->w.lanes & ~warp->cluster_lanes)
             return;
     }
+    if (cluster->clocks)
+        px_race_cluster_complete(cluster->clocks);
     for (uint32_t i = 0; i < total; i++) {
         struct px_warp *warp = warp_of(cluster, i);
         warp->cluster_lanes = 0;
@@ -232,6 +256,7 @@ static void check(struct px_cluster *cluster)
                 continue;
             f->state = PX_READY;
             f->at++;
+            passed(warp);
         }
     }
     cluster->arrived = 0;
@@ -252,6 +277,9 @@ static const struct kn_op *arrive(const struct kn_op *op, struct kn_warp *w)
     struct px_warp *warp = px_warp_of(w);
     warp->cluster_lanes |= w->active;
     warp->block->cluster->used = true;
+    if (warp->block->cluster->clocks)
+        px_race_cluster_arrive(warp->block->checker->race, warp->index,
+                               op->i == PX_CLUSTER_ARRIVE_RELAXED);
     check(warp->block->cluster);
     return op + 1;
 }
@@ -260,8 +288,10 @@ static const struct kn_op *wait(const struct kn_op *op, struct kn_warp *w)
 {
     struct px_warp *warp = px_warp_of(w);
     const uint32_t lanes = w->active & warp->cluster_lanes;
-    if (!lanes)
+    if (!lanes) {
+        passed(warp);
         return op + 1;
+    }
     px_warp_put(warp, (struct px_fragment){
                           .at = op, .lanes = lanes, .turn = warp->turn, .state = PX_AT_CLUSTER});
     if (w->active & ~lanes) {

@@ -15,9 +15,10 @@ struct px_cluster {
     uint64_t phases;  // of mbarrier objects that are complete
     // The barrier. All warps before this one, counted through all blocks, have arrived or ended.
     uint32_t arrived;
-    bool used;    // some lanes have arrived
-    char *shared; // of several blocks, or NULL
-    bool named;   // the launch has named the cluster's size
+    bool used;                // some lanes have arrived
+    char *shared;             // of several blocks, or NULL
+    bool named;               // the launch has named the cluster's size
+    struct px_clocks *clocks; // of race.h; NULL: races are not checked
     struct px_block *blocks[PX_CLUSTER_MOST];
 };
 

@@ -78,11 +78,8 @@ static kn_lane_fn *check_of(const struct decoder *d, const struct px_op *op)
         return NULL;
     if (op->code == PX_FORM_TOGETHER || op->code == PX_WARP_BARRIER)
         return px_op_members;
-    if (op->code == PX_PHASE_WAIT ||
-        (op->code == PX_CLUSTER_BARRIER && op->immediate == PX_CLUSTER_WAIT))
+    if (op->code == PX_PHASE_WAIT)
         return px_op_passed;
-    if (op->code == PX_CLUSTER_BARRIER)
-        return op->immediate == PX_CLUSTER_ARRIVE ? px_op_fence : NULL;
     if (op->code != PX_FORM)
         return NULL;
     const char *name = d->forms[op->form].name;

@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "cluster.h"
 #include "lanes/lanes.inc.h"
 
 enum { WORD_B = 4, SLOTS = 4 };
 
 // An access to a word.
 struct slot {
-    uint16_t thread; // + 1; 0: free
+    uint16_t thread; // of the cluster, + 1; 0: free
     uint8_t bytes;   // of the word, as bits
     bool write, strong, atomic;
     uint32_t line;
@@ -19,75 +20,135 @@ struct slot {
     uint32_t step;
 };
 
-struct warp_clock {
-    uint32_t of[PX_WARPS_MOST];
-};
 struct lane_clock {
     uint32_t of[KN_LANES];
 };
 
 struct warp_state {
-    struct warp_clock known; // of warps; its own component is its time
+    uint32_t *known;    // a clock of warps; its own component is its time
+    uint32_t *released; // the same, at its last fence
     struct lane_clock lanes[KN_LANES];
     struct lane_clock fenced; // fences of the warp's lanes
 };
 
-struct px_race {
-    uint32_t words, warps;
-    uint32_t step; // counts operations
-    struct warp_clock fenced;
-    struct warp_clock arrived[PX_BARRIERS];
-    struct warp_state *states; // by warp
-    struct slot *slots;        // SLOTS for each word
+struct px_clocks {
+    uint32_t blocks, warps, count; // warps of a block, and of the cluster
+    uint32_t step;                 // counts operations
+    uint32_t *fenced;              // a clock of warps, as are the next two
+    uint32_t *arriving, *arrived;  // at the barrier of the cluster: now, and when it was complete
+    struct warp_state *states;     // by warp
 };
 
-struct px_race *px_race_new(uint32_t shared_B, uint32_t warps)
+struct px_race {
+    struct px_clocks *clocks;
+    uint32_t words, first;          // its first warp in the cluster
+    uint32_t *arrived[PX_BARRIERS]; // clocks of warps
+    struct slot *slots;             // SLOTS for each word
+};
+
+// ---- life ----
+
+struct px_clocks *px_clocks_new(uint32_t blocks, uint32_t warps)
+{
+    const uint32_t count = blocks * warps;
+    const size_t clock_B = (count * sizeof(uint32_t) + 7) / 8 * 8;
+    struct px_clocks *c = dm_calloc(1, sizeof *c + count * sizeof(struct warp_state) +
+                                           (3 + 2 * (size_t)count) * clock_B);
+    if (!c)
+        return NULL;
+    c->blocks = blocks;
+    c->warps = warps;
+    c->count = count;
+    c->states = (struct warp_state *)(c + 1);
+    char *at = (char *)(c->states + count);
+    uint32_t **const own[] = {&c->fenced, &c->arriving, &c->arrived};
+    for (int i = 0; i < 3; i++, at += clock_B)
+        *own[i] = (uint32_t *)(void *)at;
+    for (uint32_t i = 0; i < count; i++, at += 2 * clock_B) {
+        c->states[i].known = (uint32_t *)(void *)at;
+        c->states[i].released = (uint32_t *)(void *)(at + clock_B);
+    }
+    return c;
+}
+
+static void clear(const struct px_clocks *clocks, uint32_t *clock)
+{
+    memset(clock, 0, clocks->count * sizeof *clock);
+}
+
+void px_clocks_start(struct px_clocks *c)
+{
+    clear(c, c->fenced);
+    clear(c, c->arriving);
+    clear(c, c->arrived);
+    for (uint32_t i = 0; i < c->count; i++) {
+        struct warp_state *s = &c->states[i];
+        clear(c, s->known);
+        clear(c, s->released);
+        memset(s->lanes, 0, sizeof s->lanes);
+        memset(&s->fenced, 0, sizeof s->fenced);
+        s->known[i] = 1;
+        for (int k = 0; k < KN_LANES; k++)
+            s->lanes[k].of[k] = 1;
+    }
+}
+
+struct px_race *px_race_new(uint32_t shared_B, struct px_clocks *clocks, uint32_t rank)
 {
     const uint32_t words = (shared_B + WORD_B - 1) / WORD_B;
-    struct px_race *race = dm_calloc(1, sizeof *race + warps * sizeof(struct warp_state) +
-                                            (uint64_t)words * SLOTS * sizeof(struct slot));
+    const size_t slots_B = (size_t)words * SLOTS * sizeof(struct slot);
+    struct px_race *race = dm_calloc(1, sizeof *race + slots_B +
+                                            PX_BARRIERS * (size_t)clocks->count * sizeof(uint32_t));
     if (!race)
         return NULL;
+    race->clocks = clocks;
     race->words = words;
-    race->warps = warps;
-    race->states = (struct warp_state *)(race + 1);
-    race->slots = (struct slot *)(race->states + warps);
+    race->first = rank * clocks->warps;
+    race->slots = (struct slot *)(race + 1);
+    uint32_t *at = (uint32_t *)(void *)(race->slots + (size_t)words * SLOTS);
+    for (uint32_t i = 0; i < PX_BARRIERS; i++, at += clocks->count)
+        race->arrived[i] = at;
     return race;
 }
 
 void px_race_start(struct px_race *race)
 {
     memset(race->slots, 0, (size_t)race->words * SLOTS * sizeof *race->slots);
-    memset(race->states, 0, race->warps * sizeof *race->states);
-    memset(&race->fenced, 0, sizeof race->fenced);
-    memset(race->arrived, 0, sizeof race->arrived);
-    for (uint32_t i = 0; i < race->warps; i++) {
-        race->states[i].known.of[i] = 1;
-        for (int k = 0; k < KN_LANES; k++)
-            race->states[i].lanes[k].of[k] = 1;
-    }
+    for (uint32_t i = 0; i < PX_BARRIERS; i++)
+        clear(race->clocks, race->arrived[i]);
 }
 
 void px_race_step(struct px_race *race)
 {
-    race->step++;
+    race->clocks->step++;
 }
 
 // ---- clocks ----
 
-static void join(uint32_t *to, const uint32_t *from)
+static void join(uint32_t *to, const uint32_t *from, uint32_t count)
 {
-    for (int i = 0; i < KN_LANES; i++)
+    for (uint32_t i = 0; i < count; i++)
         to[i] = to[i] > from[i] ? to[i] : from[i];
 }
-_Static_assert((int)KN_LANES == (int)PX_WARPS_MOST, "join is for both clocks");
 
-void px_race_together(struct px_race *race, uint32_t warp, uint32_t lanes)
+static struct warp_state *state_of(const struct px_race *race, uint32_t warp)
 {
-    struct warp_state *s = &race->states[warp];
+    return &race->clocks->states[race->first + warp];
+}
+
+// The warp's clock goes to `to`; what it does from now on is later.
+static void publish(struct px_race *race, uint32_t warp, uint32_t *to)
+{
+    struct warp_state *s = state_of(race, warp);
+    join(to, s->known, race->clocks->count);
+    s->known[race->first + warp]++;
+}
+
+static void lanes_together(struct warp_state *s, uint32_t lanes)
+{
     struct lane_clock all = {0};
     KN_EACH_OF(lanes, i)
-    join(all.of, s->lanes[i].of);
+    join(all.of, s->lanes[i].of, KN_LANES);
     KN_EACH_OF(lanes, k)
     {
         s->lanes[k] = all;
@@ -95,51 +156,82 @@ void px_race_together(struct px_race *race, uint32_t warp, uint32_t lanes)
     }
 }
 
+void px_race_together(struct px_race *race, uint32_t warp, uint32_t lanes)
+{
+    lanes_together(state_of(race, warp), lanes);
+}
+
 void px_race_fence(struct px_race *race, uint32_t warp, uint32_t lanes)
 {
-    struct warp_state *s = &race->states[warp];
+    struct px_clocks *c = race->clocks;
+    struct warp_state *s = state_of(race, warp);
     KN_EACH_OF(lanes, i)
     {
-        join(s->fenced.of, s->lanes[i].of);
+        join(s->fenced.of, s->lanes[i].of, KN_LANES);
         s->lanes[i] = s->fenced;
         s->lanes[i].of[i]++;
     }
-    join(race->fenced.of, s->known.of);
-    s->known = race->fenced;
-    s->known.of[warp]++;
+    join(s->known, c->fenced, c->count);
+    join(s->released, s->known, c->count);
+    publish(race, warp, c->fenced);
 }
 
 void px_race_arrive(struct px_race *race, uint32_t warp, uint32_t barrier)
 {
-    struct warp_state *s = &race->states[warp];
-    join(race->arrived[barrier].of, s->known.of);
-    s->known.of[warp]++;
+    publish(race, warp, race->arrived[barrier]);
 }
 
 void px_race_all_arrived(struct px_race *race, uint32_t barrier)
 {
-    for (uint32_t i = 0; i < race->warps; i++)
+    for (uint32_t i = 0; i < race->clocks->warps; i++)
         px_race_arrive(race, i, barrier);
 }
 
 void px_race_release(struct px_race *race, uint32_t warp, uint32_t lanes, uint32_t barrier)
 {
-    join(race->states[warp].known.of, race->arrived[barrier].of);
+    join(state_of(race, warp)->known, race->arrived[barrier], race->clocks->count);
     px_race_together(race, warp, lanes);
 }
 
 void px_race_released(struct px_race *race, uint32_t barrier)
 {
-    memset(&race->arrived[barrier], 0, sizeof race->arrived[barrier]);
+    clear(race->clocks, race->arrived[barrier]);
+}
+
+// ---- the barrier of the cluster ----
+
+// ".relaxed: no memory ordering and visibility guarantee is given for the accesses before", except
+// for those before a fence.
+void px_race_cluster_arrive(struct px_race *race, uint32_t warp, bool relaxed)
+{
+    struct px_clocks *c = race->clocks;
+    if (relaxed)
+        join(c->arriving, state_of(race, warp)->released, c->count);
+    else
+        publish(race, warp, c->arriving);
+}
+
+// Threads that have ended count as arrived. The lanes of a warp have met.
+void px_race_cluster_complete(struct px_clocks *c)
+{
+    memcpy(c->arrived, c->arriving, c->count * sizeof *c->arrived);
+    clear(c, c->arriving);
+    for (uint32_t i = 0; i < c->count; i++)
+        lanes_together(&c->states[i], UINT32_MAX);
+}
+
+void px_race_cluster_pass(struct px_race *race, uint32_t warp)
+{
+    join(state_of(race, warp)->known, race->clocks->arrived, race->clocks->count);
 }
 
 static bool is_ordered(const struct px_race *race, const struct slot *older, uint32_t thread)
 {
     const uint32_t u = older->thread - 1u;
-    const struct warp_state *s = &race->states[thread / KN_LANES];
+    const struct warp_state *s = &race->clocks->states[thread / KN_LANES];
     if (u / KN_LANES == thread / KN_LANES)
         return s->lanes[thread % KN_LANES].of[u % KN_LANES] >= older->lane_clock;
-    return s->known.of[u / KN_LANES] >= older->warp_clock;
+    return s->known[u / KN_LANES] >= older->warp_clock;
 }
 
 // ---- accesses ----
@@ -184,8 +276,11 @@ static void report(struct px_checker *checker, const struct px_access *access, u
                    const struct slot *new, const struct slot *older)
 {
     struct px_finding f = {.kind = PX_FOUND_RACE, .address = offset, .size_B = access->size_B};
-    px_party_set(&f.by, checker->block, new->thread - 1u, new->line, new->write, new->atomic);
-    px_party_set(&f.older, checker->block, older->thread - 1u, older->line, older->write,
+    struct px_block *const *blocks = checker->block->cluster->blocks;
+    const uint32_t threads = checker->race->clocks->warps * KN_LANES; // with those that lack
+    const uint32_t by = new->thread - 1u, before = older->thread - 1u;
+    px_party_set(&f.by, blocks[by / threads], by % threads, new->line, new->write, new->atomic);
+    px_party_set(&f.older, blocks[before / threads], before % threads, older->line, older->write,
                  older->atomic);
     px_checker_say(checker, &f);
 }
@@ -209,22 +304,23 @@ static struct slot *slot_for(const struct px_race *race, struct slot *slots, con
     for (int i = 0; !free && i < SLOTS; i++)
         if (!slots[i].write)
             free = &slots[i];
-    return free ? free : &slots[race->step % SLOTS];
+    return free ? free : &slots[race->clocks->step % SLOTS];
 }
 
 void px_race_access(struct px_checker *checker, const struct px_warp *warp,
                     const struct px_access *access, int lane, uint32_t offset)
 {
     struct px_race *race = checker->race;
-    const struct warp_state *s = &race->states[warp->index];
-    struct slot new = {.thread = (uint16_t)(warp->index * KN_LANES + (uint32_t)lane + 1),
+    const uint32_t number = warp->block->rank * race->clocks->warps + warp->index;
+    const struct warp_state *s = &race->clocks->states[number];
+    struct slot new = {.thread = (uint16_t)(number * KN_LANES + (uint32_t)lane + 1),
                        .write = access->write,
                        .strong = access->strong,
                        .atomic = access->read && access->write,
                        .line = access->op->line,
-                       .warp_clock = s->known.of[warp->index],
+                       .warp_clock = s->known[number],
                        .lane_clock = s->lanes[lane].of[lane],
-                       .step = race->step};
+                       .step = race->clocks->step};
     const uint32_t end = offset + access->size_B;
     for (uint32_t word = offset / WORD_B; word * WORD_B < end; word++) {
         const uint32_t first = word * WORD_B > offset ? 0 : offset % WORD_B;

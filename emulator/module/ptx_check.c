@@ -86,12 +86,36 @@ static const char *act_text(const struct px_party *p)
     return p->atomic ? "updates" : p->write ? "writes" : "reads";
 }
 
+static bool is_block(const struct px_party *p, const uint32_t block[3])
+{
+    return !memcmp(p->block, block, sizeof p->block);
+}
+
+// Threads of different blocks of a cluster.
+static void report_cluster_race(const struct px_finding *f, const char *kernel, const char *where,
+                                const char *memory, const char *older)
+{
+    const uint32_t *a = f->by.block, *b = f->older.block, *s = f->block;
+    em_mistake(K03, CUDA_SUCCESS,
+               "kernel %s%s: thread (%u,%u,%u) of block (%u,%u,%u) %s %u bytes at %s of block "
+               "(%u,%u,%u), which thread (%u,%u,%u) of block (%u,%u,%u) %s at %s, and nothing "
+               "orders the two",
+               kernel, where, f->by.thread[0], f->by.thread[1], f->by.thread[2], a[0], a[1], a[2],
+               act_text(&f->by), f->size_B, memory, s[0], s[1], s[2], f->older.thread[0],
+               f->older.thread[1], f->older.thread[2], b[0], b[1], b[2], act_text(&f->older),
+               older);
+}
+
 static void report_race(const struct px_finding *f, const char *kernel, const char *where,
                         const struct px_program *program)
 {
     char older[192], memory[160];
     em_ptx_line_text(program, f->older.line, older, sizeof older);
     px_shared_text(program, f->address, memory, sizeof memory);
+    if (!is_block(&f->by, f->block) || !is_block(&f->older, f->block)) {
+        report_cluster_race(f, kernel, where, memory, older + 2);
+        return;
+    }
     em_mistake(K03, CUDA_SUCCESS,
                "kernel %s%s, block (%u,%u,%u): thread (%u,%u,%u) %s %u bytes at %s, which thread "
                "(%u,%u,%u) %s at %s, and nothing orders the two",
