@@ -130,7 +130,8 @@ static inline bool is(const char *name, unsigned got, unsigned want)
 #define KERNEL_PROGRAMS(X)                                                                         \
     X(missing_syncthreads)                                                                         \
     X(missing_syncwarp)                                                                            \
-    X(blocks_in_order)
+    X(blocks_in_order)                                                                             \
+    X(missing_cluster_barrier)
 
 #define DECLARE(name) bool name(bool right);
 STREAM_PROGRAMS(DECLARE)

@@ -77,3 +77,25 @@ bool blocks_in_order(bool right)
     MUST(cuMemcpyDtoH(&result, p, sizeof result));
     return is("the result", result, 7);
 }
+
+// The second block of a cluster reads a word in the shared memory of the first one, which stays
+// until the second one has read.
+bool missing_cluster_barrier(bool right)
+{
+#define CLUSTER_STORE                                                                              \
+    ".version 8.0\n.target sm_90\n.address_size 64\n"                                              \
+    ".visible .entry k(.param .u64 p)\n.reqnctapercluster 2\n{\n"                                  \
+    ".reg .b64 %rd<4>; .reg .b32 %r<6>; .reg .pred %p;\n"                                          \
+    ".shared .align 4 .b32 word;\nld.param.u64 %rd1, [p];\n"                                       \
+    "mov.b32 %r1, word; mov.b32 %r3, 7; st.shared.u32 [%r1], %r3;\n"
+#define CLUSTER_READ                                                                               \
+    "mov.u32 %r0, %cluster_ctarank; setp.ne.u32 %p, %r0, 1; @%p bra done;\n"                       \
+    "mapa.shared::cluster.u32 %r2, %r1, 0; ld.shared::cluster.u32 %r4, [%r2];\n"                   \
+    "st.global.u32 [%rd1], %r4;\ndone:\n" CLUSTER_MEET "ret; }\n"
+#define CLUSTER_MEET "barrier.cluster.arrive; barrier.cluster.wait;\n"
+    return is(
+        "the result",
+        result_of(right ? CLUSTER_STORE CLUSTER_MEET CLUSTER_READ : CLUSTER_STORE CLUSTER_READ, 2,
+                  1),
+        7);
+}
