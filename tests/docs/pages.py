@@ -36,6 +36,11 @@ def coverage():
         r'^(?!declared)\w+ *\| (cu\w+) *\|', read(ROOT, 'api/table/driver.def'), re.M
     )
     expect(table, re.findall(r'^- `(cu\w+)`', read(OUT, 'coverage.md'), re.M), 'coverage.md')
+    table = re.findall(
+        r'^\w+ *\| [\w *]*?(\w+) *\|', read(ROOT, 'runtime/table/runtime.def'), re.M
+    )
+    page = read(OUT, 'runtime-coverage.md')
+    expect(table, re.findall(r'^- `(\w+)`', page, re.M), 'runtime-coverage.md')
 
 
 def diagnostics():

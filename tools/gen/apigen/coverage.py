@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
 """The page that lists the entry points, and the switch that turns rows to `impl`."""
+import os
 import re
 import sys
 
+from .table import ROOT
+
 HEAD = '''# What is implemented
 
-Every entry point of the driver is exported.
-One that is not implemented returns `CUDA_ERROR_NOT_SUPPORTED`, and the first call prints a message;
-no entry point returns success without doing its work. Generated from `api/table/driver.def`.
+Every entry point of the {name} is exported.
+One that is not implemented returns `{code}`, and the first call prints a message; no entry point
+returns success without doing its work. Generated from `{path}`.
 
 {done} of {all} entry points are implemented.
 The `_ptsz` and `_ptds` twins, {twins} of them, share the body of their row.
@@ -21,7 +24,9 @@ def coverage(table):
     for r in table.rows:
         chapters.setdefault(r.chapter, []).append(r)
     done = sum(table.implemented(r) for r in table.rows)
-    out = [HEAD.format(done=done, all=len(table.rows), twins=len(table.names()) - len(table.rows))]
+    name, code = table.dialect.values['coverage']
+    out = [HEAD.format(name=name, code=code, path=os.path.relpath(table.path, ROOT), done=done,
+                       all=len(table.rows), twins=len(table.names()) - len(table.rows))]
     for chapter, rows in chapters.items():
         n = sum(table.implemented(r) for r in rows)
         out.append(f'| {chapter} | {n} | {len(rows) - n} |')
