@@ -30,5 +30,9 @@ int redirect_enable(const char *folder)
     // `cardless run -- cardless run …`
     if (!find(folder, library) || (before && strstr(before, library)))
         return 0;
+    char python[PATH_MAX];
+    const int n = snprintf(python, sizeof python, "%s/python", folder);
+    if (n > 0 && n < PATH_MAX && !access(python, X_OK) && lib_prepend("PYTHONPATH", python))
+        return -1;
     return lib_prepend("LD_AUDIT", library);
 }

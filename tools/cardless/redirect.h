@@ -7,5 +7,6 @@
 // libcuda.so.1.
 bool redirect_exists(const char *folder);
 
-// Puts that library into LD_AUDIT. Returns 0, or -1 if memory ran out.
+// Puts that library into LD_AUDIT, and the module that does the same for Python's cuda-bindings
+// into PYTHONPATH. Returns 0, or -1 if memory ran out.
 int redirect_enable(const char *folder);
