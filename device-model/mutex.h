@@ -13,7 +13,7 @@
 
 struct dm_mutex {
     pthread_mutex_t mutex;
-    uint64_t taken; // counts dm_mutex_count_taken
+    uint64_t taken; // counts dm_mutex_count_taken, with DM_MUTEX_MARK
 #ifndef NDEBUG
     // The thread that holds `mutex`, or 0. Only that thread ever stores its own id here, so any
     // thread may ask whether it is the owner itself. The id survives a fork.
@@ -102,17 +102,29 @@ static inline bool dm_mutex_try(struct dm_mutex *m)
     return true;
 }
 
-// Lets threads that wait for the mutex see that it is taken again and again.
-static inline void dm_mutex_count_taken(struct dm_mutex *m)
+// A mark for whoever takes the mutex next.
+#define DM_MUTEX_MARK (UINT64_C(1) << 63)
+
+static inline void dm_mutex_set_mark(struct dm_mutex *m, bool on)
+{
+    dm_assert_locked(m);
+    uint64_t count = __atomic_load_n(&m->taken, __ATOMIC_RELAXED) & ~DM_MUTEX_MARK;
+    __atomic_store_n(&m->taken, on ? count | DM_MUTEX_MARK : count, __ATOMIC_RELAXED);
+}
+
+// Lets threads that wait for the mutex see that it is taken again and again. Returns whether it is
+// marked, which costs less than to look at another variable.
+static inline bool dm_mutex_count_taken(struct dm_mutex *m)
 {
     dm_assert_locked(m);
     uint64_t before = __atomic_load_n(&m->taken, __ATOMIC_RELAXED);
     __atomic_store_n(&m->taken, before + 1, __ATOMIC_RELAXED);
+    return before & DM_MUTEX_MARK;
 }
 
 static inline uint64_t dm_mutex_taken(const struct dm_mutex *m)
 {
-    return __atomic_load_n(&m->taken, __ATOMIC_RELAXED);
+    return __atomic_load_n(&m->taken, __ATOMIC_RELAXED) & ~DM_MUTEX_MARK;
 }
 
 static inline void dm_mutex_unlock(struct dm_mutex *m)

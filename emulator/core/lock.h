@@ -39,20 +39,14 @@ void em_lock_contended(void) __attribute__((cold));
 // Precondition: em_lock NOT held.
 bool em_lock_contended_unless_sharing(void) __attribute__((cold));
 
-// Ends shared calls (share.h) after the mutex was taken.
-static inline void em_lock_alone(void)
-{
-    if (__builtin_expect(em_is_sharing(), 0))
-        em_sharing_stop();
-}
-
 // For a call that has taken and released em_lock before, and so has disabled cancellation already.
+// Ends shared calls (share.h).
 static inline void em_lock_again(void)
 {
     if (__builtin_expect(!dm_mutex_try(&em_mutex), 0))
         em_lock_contended();
-    dm_mutex_count_taken(&em_mutex);
-    em_lock_alone();
+    if (__builtin_expect(dm_mutex_count_taken(&em_mutex), 0))
+        em_sharing_stop();
 }
 
 static inline void em_lock(void)
@@ -80,8 +74,7 @@ static inline bool em_lock_unless_sharing(void)
 {
     if (__builtin_expect(!dm_mutex_try(&em_mutex), 0) && !em_lock_contended_unless_sharing())
         return false;
-    dm_mutex_count_taken(&em_mutex);
-    if (__builtin_expect(!em_is_sharing(), 1))
+    if (__builtin_expect(!dm_mutex_count_taken(&em_mutex), 1))
         return true;
     em_unlock();
     return false;
@@ -117,6 +110,13 @@ static inline struct em_share *em_share_or_lock(void)
 // Either em_lock is held, or this call is shared (share.h) and INSIDE: nothing that em_lock guards
 // changes meanwhile, and it may be read. Stated as "Precondition: em_lock held or shared".
 #define em_assert_readable() assert(dm_mutex_is_mine(&em_mutex) || em_share_is_inside())
+
+// Ends shared calls (share.h) after a wait has taken the mutex again.
+static inline void em_lock_alone(void)
+{
+    if (__builtin_expect(em_is_sharing(), 0))
+        em_sharing_stop();
+}
 
 // Waits for a condition variable with em_lock released.
 static inline void em_lock_wait(pthread_cond_t *condition)

@@ -191,6 +191,7 @@ void em_sharing_begin(void)
     assert(!(em_sharing & 1));
     em_sharing_wanted = false;
     began_ns = dm_now_ns();
+    dm_mutex_set_mark(&em_mutex, true);
     __atomic_store_n(&em_sharing, em_sharing + 1, __ATOMIC_RELEASE);
 }
 
@@ -249,6 +250,7 @@ void em_sharing_stop(void)
     assert(!em_share_is_inside()); // would wait for itself
     int error = errno;
     __atomic_store_n(&em_sharing, em_sharing + 1, __ATOMIC_RELAXED);
+    dm_mutex_set_mark(&em_mutex, false);
     heavy_barrier();
     const uint32_t count = __atomic_load_n(&used, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < count; i++) {

@@ -51,7 +51,8 @@ struct em_share {
     bool taken;   // a thread has the slot
 };
 
-extern uint32_t em_sharing;    // odd: sharing is on. Counts how often it began and ended
+// Odd: sharing is on, and em_mutex is marked. Counts how often it began and ended.
+extern uint32_t em_sharing;
 extern bool em_sharing_wanted; // threads have waited for em_lock. Guarded by em_lock
 
 static inline bool em_is_sharing(void)

@@ -246,7 +246,6 @@ void em_scheduler_enter(struct em_stream *s, struct em_command *c)
     }
     s->last = c;
     s->pending++;
-    em_scheduler.pending++;
     append(list, c);
     if (em_unlikely(em_order_on))
         em_order_submitted(c);
@@ -323,7 +322,6 @@ void em_scheduler_leave(struct em_command *c)
         em_order_left(c);
     unlink_pending(list, c);
     s->pending--;
-    em_scheduler.pending--;
     set_head(&s->first, c->next_in_stream);
     if (s->first)
         lose_predecessor(s->first);

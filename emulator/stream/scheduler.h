@@ -55,8 +55,7 @@ struct em_scheduler {
     struct em_turn host_turn;      // of the thread that runs them
     uint64_t waiters;              // threads that sleep in em_wait_progress …
     uint64_t endless;              // … and those of them that have no time limit
-    uint64_t pending;              // commands that are not complete
-    unsigned refused_offers;       // of sharing, because of such commands
+    unsigned refused_offers;       // of sharing, because commands were running
     uint64_t progressed;           // counts the calls of em_wake_waiters
     pthread_cond_t progress;       // something completed
     uint64_t steps;                // work done so far: edges, questions, comparisons; for tests

@@ -224,7 +224,8 @@ static CUresult check_stream(const struct em_stream *s, const struct em_command 
 }
 
 // The command has run in the thread that submitted it.
-static CUresult end_at_once(struct em_command *c, CUresult r, int how)
+static inline __attribute__((always_inline)) CUresult end_at_once(struct em_command *c, CUresult r,
+                                                                  int how)
 {
     em_assert_locked();
     if (em_unlikely(r && how == EM_SUBMIT_ASYNC)) {
@@ -301,6 +302,19 @@ static void adopt(void *argument)
     __atomic_store_n(&s->claimed, false, __ATOMIC_RELEASE); // after `first` was set
 }
 
+// The command has failed, or em_lock was taken meanwhile.
+static __attribute__((noinline, cold)) CUresult
+end_with_lock(struct em_share *share, struct em_command *c, CUresult r, int how)
+{
+    em_lock(); // which adopts a command that has failed, unless that has happened
+    if (em_share_was_adopted(share))
+        r = end_at_once(c, r, how);
+    else
+        __atomic_store_n(&c->stream->claimed, false, __ATOMIC_RELEASE);
+    em_unlock();
+    return r;
+}
+
 bool em_issue_shared(struct em_share *share, struct em_stream *s, struct em_command *c, int how,
                      CUresult *result)
 {
@@ -317,13 +331,7 @@ bool em_issue_shared(struct em_share *share, struct em_stream *s, struct em_comm
         *result = CUDA_SUCCESS;
         return true;
     }
-    em_lock(); // which adopts a command that has failed, unless that has happened
-    if (em_share_was_adopted(share))
-        r = end_at_once(c, r, how);
-    else
-        __atomic_store_n(&s->claimed, false, __ATOMIC_RELEASE);
-    em_unlock();
-    *result = r;
+    *result = end_with_lock(share, c, r, how);
     return true;
 }
 
@@ -336,7 +344,7 @@ void em_sharing_is_wanted(const struct em_stream *s)
         em_outside_memory.condition.first)
         return;
     // The end of a command ends sharing. Most commands end soon, but some run for long.
-    if (all->pending && ++all->refused_offers < OFFERS)
+    if (em_context_with_work(UINT64_MAX) && ++all->refused_offers < OFFERS)
         return;
     all->refused_offers = 0;
     em_sharing_begin();
