@@ -38,10 +38,12 @@ static void hammer_round(CUstream s, CUdeviceptr p, CUevent e, unsigned value)
         EXPECT_EQ(back[i], value);
     EXPECT_OK(cuStreamSynchronize(s));
     EXPECT_OK(cuEventQuery(e));
-    // The memory may be gone. Either the copy finds it, or it says so.
-    CUresult r = cuMemcpyDtoHAsync(back, atomic_load(&shared_victim), 4, s);
+    // The memory may be gone. Either the copy finds it, or it says so. The same memory may also
+    // belong to another thread by now, a race of this test that a thread sanitizer would report.
+    CUresult r = THREAD_SANITIZER ? CUDA_SUCCESS
+                                  : cuMemcpyDtoHAsync(back, atomic_load(&shared_victim), 4, s);
     EXPECT(!r || r == CUDA_ERROR_INVALID_VALUE);
-    // So may the context.
+    // The context may be gone, too.
     r = cuCtxPushCurrent(atomic_load(&victim_context));
     EXPECT(!r || r == CUDA_ERROR_CONTEXT_IS_DESTROYED);
     if (!r) {
@@ -67,7 +69,8 @@ static void *hammer(void *rounds)
     EXPECT_OK(cuEventDestroy(e));
     EXPECT_OK(cuMemFree(p));
     EXPECT_OK(cuStreamDestroy(s));
-    atomic_fetch_sub(&hammering, 1);
+    if ((uintptr_t)rounds >= ROUNDS)
+        atomic_fetch_sub(&hammering, 1);
     return NULL;
 }
 
@@ -104,15 +107,17 @@ static void *disturb(void *unused)
     return NULL;
 }
 
+// A thread sanitizer does not follow a thread that is cancelled: there the thread ends by itself.
 static void cancel_one(void)
 {
     pthread_t thread;
     void *result;
-    must_start(&thread, hammer, (void *)(uintptr_t)INT32_MAX);
+    must_start(&thread, hammer, (void *)(uintptr_t)(THREAD_SANITIZER ? 20 : INT32_MAX));
     usleep(500);
-    pthread_cancel(thread);
+    if (!THREAD_SANITIZER)
+        pthread_cancel(thread);
     pthread_join(thread, &result);
-    EXPECT(result == PTHREAD_CANCELED);
+    EXPECT(result == (THREAD_SANITIZER ? NULL : PTHREAD_CANCELED));
 }
 
 TEST(hammered)
