@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Builds the CUDA program of the how-to with nvcc, as the page does, and runs it.
 
-  cuda_programs.py PAGE CARDLESS LIBRARIES
+  cuda_programs.py PAGE CARDLESS
 """
 
 import os
@@ -24,7 +24,7 @@ def find_nvcc():
 
 
 def main():
-    page, cardless, libraries = sys.argv[1:]
+    page, cardless = sys.argv[1:]
     nvcc = find_nvcc()
     if not nvcc:
         print('SKIPPED: nvcc is not installed, so no CUDA program was built')
@@ -32,7 +32,7 @@ def main():
     with open(page, encoding='utf-8') as f:
         text = f.read()
     name, status, printed, source = PROGRAM.search(text).groups()
-    arguments = COMMAND.search(text)[1].replace('build/lib', libraries).split()
+    arguments = COMMAND.search(text)[1].split()
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, name), 'w', encoding='utf-8') as f:
             f.write(source)
