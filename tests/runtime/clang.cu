@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// CUDA C++ that clang compiles with Cardless's headers alone: launches, symbols, and the device
+// functions of clang_device.h. Prints the first line that fails.
+#include <cstdio>
+#include <cuda_runtime.h>
+
+static int failures;
+
+static void expect(bool holds, int line)
+{
+    if (!holds && !failures++)
+        std::printf("%s:%d does not hold\n", __FILE__, line);
+}
+#define EXPECT(condition) expect(condition, __LINE__)
+#define OK(call) EXPECT((call) == cudaSuccess)
+
+enum { THREADS = 64 };
+
+__device__ unsigned counter;
+__constant__ int factor;
+
+// Reverses a block's numbers, and multiplies them.
+__global__ void reverse(int *numbers)
+{
+    __shared__ int shared[THREADS];
+    const uint3 at = threadIdx;
+    shared[at.x] = numbers[at.x];
+    __syncthreads();
+    numbers[at.x] = factor * shared[blockDim.x - 1 - at.x];
+    atomicAdd(&counter, 1u);
+}
+
+template <class T> __global__ void add(T *sum, T value)
+{
+    atomicAdd(sum, value);
+}
+
+// The sum of a warp's lanes, by exchanges between them.
+__global__ void sum_lanes(int *sum, unsigned *lanes)
+{
+    int value = (int)threadIdx.x;
+    for (int distance = 16; distance; distance /= 2)
+        value += __shfl_xor_sync(0xffffffff, value, distance);
+    *lanes = __ballot_sync(0xffffffff, threadIdx.x & 1);
+    __syncwarp();
+    if (threadIdx.x == 0) {
+        *sum = atomicCAS(sum, 0, value) + value;
+        printf("%d from block %d of %d\n", value, (int)blockIdx.x, (int)gridDim.x);
+    }
+}
+
+int main()
+{
+    int *numbers, host[THREADS], three = 3, grid, block;
+    unsigned *lanes, count = 0;
+    float *sum, result = 0;
+    cudaFuncAttributes attributes;
+    OK(cudaMalloc(&numbers, sizeof host));
+    OK(cudaMalloc(&lanes, sizeof *lanes));
+    OK(cudaMalloc(&sum, sizeof *sum));
+    for (int i = 0; i < THREADS; i++)
+        host[i] = i;
+    OK(cudaMemcpy(numbers, host, sizeof host, cudaMemcpyHostToDevice));
+    OK(cudaMemcpyToSymbol(factor, &three, sizeof three));
+    reverse<<<1, THREADS>>>(numbers);
+    OK(cudaGetLastError());
+    OK(cudaMemcpy(host, numbers, sizeof host, cudaMemcpyDeviceToHost));
+    EXPECT(host[0] == 3 * (THREADS - 1) && host[THREADS - 1] == 0);
+    OK(cudaMemcpyFromSymbol(&count, counter, sizeof count));
+    EXPECT(count == THREADS);
+
+    OK(cudaMemset(sum, 0, sizeof *sum));
+    add<<<dim3(2, 2), dim3(4, 2), 0, cudaStreamPerThread>>>(sum, 0.5f);
+    OK(cudaStreamSynchronize(cudaStreamPerThread));
+    OK(cudaMemcpy(&result, sum, sizeof result, cudaMemcpyDefault));
+    EXPECT(result == 16);
+
+    OK(cudaMemset(numbers, 0, sizeof host));
+    sum_lanes<<<1, 32>>>(numbers, lanes);
+    OK(cudaMemcpy(host, numbers, sizeof *host, cudaMemcpyDefault));
+    OK(cudaMemcpy(&count, lanes, sizeof count, cudaMemcpyDefault));
+    EXPECT(host[0] == 31 * 32 / 2 && count == 0xaaaaaaaa);
+
+    OK(cudaFuncGetAttributes(&attributes, reverse));
+    EXPECT(attributes.sharedSizeBytes == sizeof host);
+    OK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, reverse));
+    EXPECT(grid > 0 && block % 32 == 0);
+    reverse<<<1, 4096>>>(numbers);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
+    return failures != 0;
+}
