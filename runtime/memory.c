@@ -63,11 +63,10 @@ cudaError_t rt_cudaMalloc3D(struct cudaPitchedPtr *pitchedDevPtr, struct cudaExt
     return cudaSuccess;
 }
 
-// Manual: "If devPtr is 0, no operation is performed."
+// Manual: "If devPtr is 0, no operation is performed." The driver does the same, and returns the
+// context's sticky error (recorded: sticky/trap-then-everything).
 cudaError_t rt_cudaFree(void *devPtr)
 {
-    // NULL is nothing to free, but the rules about capture hold (recorded:
-    // capture/free-null-mode0).
     return rt_error(rt_cu.cuMemFree(device_address(devPtr)));
 }
 
