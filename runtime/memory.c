@@ -63,8 +63,9 @@ cudaError_t rt_cudaMalloc3D(struct cudaPitchedPtr *pitchedDevPtr, struct cudaExt
     return cudaSuccess;
 }
 
-// Manual: "If devPtr is 0, no operation is performed." The driver does the same, and returns the
-// context's sticky error (recorded: sticky/trap-then-everything).
+// Manual: "If devPtr is 0, no operation is performed." The driver does the same, but returns the
+// context's sticky error, and obeys the rules about capture (recorded: sticky/trap-then-everything,
+// capture/free-null-mode0).
 cudaError_t rt_cudaFree(void *devPtr)
 {
     return rt_error(rt_cu.cuMemFree(device_address(devPtr)));

@@ -2,6 +2,8 @@
 """Public headers of the driver API: prototypes, and types of pointers to the functions."""
 import re
 
+from .about import About
+
 # A program built for per-thread default streams gets per-thread functions from cuGetProcAddress
 # unless it asks for the others.
 PROC_ADDRESS = '''#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) && \\
@@ -67,11 +69,12 @@ def public(table, header):
         out += ['#include "cardless/abi/old_types.h"']
     out += [prototype(table, r, name) for r in everything if not r.unknown
             for name, _ in r.exported()] + ['#else']
-    chapter = None
+    about, before = About(table), None
     for r in rows:
-        if r.chapter != chapter:
-            chapter = r.chapter
-            out += ['', f'/* {chapter} */']
+        if not before or r.chapter != before.chapter:
+            out += ['', f'/* ---- {r.chapter} */', '']
+        out += about.comment(r.name, before and before.chapter == r.chapter and before.name)
+        before = r
         deprecated = 'CARDLESS_DEPRECATED ' if 'deprecated' in r.flags else ''
         out.append(prototype(table, r, r.flags.get('is') or r.name, deprecated))
     out += ['#endif', '#ifdef __cplusplus', '}', '#endif', '']
