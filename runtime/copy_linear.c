@@ -120,12 +120,13 @@ static cudaError_t linear_between(struct linear_place dst, struct linear_place s
         CUDA_MEMCPY2D other;
         linear_rectangle(&dst, count, &rectangle);
         linear_rectangle(&src, count, &other);
-        // Several rows only if both arrays continue in the same column.
-        if (other.WidthInBytes != rectangle.WidthInBytes) {
+        // Several rows only if both arrays have as many of this width.
+        if (other.WidthInBytes != rectangle.WidthInBytes)
             rectangle.Height = 1;
-            if (other.WidthInBytes < rectangle.WidthInBytes)
-                rectangle.WidthInBytes = other.WidthInBytes;
-        }
+        else if (other.Height < rectangle.Height)
+            rectangle.Height = other.Height;
+        if (other.WidthInBytes < rectangle.WidthInBytes)
+            rectangle.WidthInBytes = other.WidthInBytes;
         r = rt_copy_2d(&rectangle, call);
         const size_t bytes = rectangle.WidthInBytes * rectangle.Height;
         linear_advance(&dst, bytes);

@@ -152,6 +152,46 @@ TEST(linear)
     RT_OK(cudaMemcpyToArray(NULL, 0, 0, NULL, 0, cudaMemcpyHostToDevice));
 }
 
+// Random copies between three arrays of different widths, compared with plain bytes.
+TEST(random_linear)
+{
+    static const size_t widths[] = {16, 12, 7}, heights[] = {5, 8, 11};
+    unsigned char model[3][96] = {{0}}, host[96];
+    cudaArray_t arrays[3];
+    uint32_t state = 1;
+    for (int i = 0; i < 3; i++) {
+        arrays[i] = byte_array(widths[i], heights[i]);
+        RT_MUST(cudaMemcpyToArray(arrays[i], 0, 0, model[i], widths[i] * heights[i],
+                                  cudaMemcpyHostToDevice));
+    }
+    for (int round = 0; round < 400; round++) {
+        unsigned number[6];
+        for (int i = 0; i < 6; i++) {
+            state = state * 1664525 + 1013904223;
+            number[i] = state >> 8;
+        }
+        const unsigned to = number[0] % 3, from = number[1] % 3;
+        const size_t to_bytes = widths[to] * heights[to], from_bytes = widths[from] * heights[from];
+        const size_t to_at = number[2] % to_bytes, from_at = number[3] % from_bytes;
+        const size_t most =
+            to_bytes - to_at < from_bytes - from_at ? to_bytes - to_at : from_bytes - from_at;
+        const size_t count = number[4] % (most + 1);
+        if (to != from && number[5] % 2) {
+            RT_OK(cudaMemcpyArrayToArray(arrays[to], to_at % widths[to], to_at / widths[to],
+                                         arrays[from], from_at % widths[from],
+                                         from_at / widths[from], count, cudaMemcpyDefault));
+            memcpy(model[to] + to_at, model[from] + from_at, count);
+        } else {
+            memset(host, (int)round, count);
+            RT_OK(cudaMemcpyToArray(arrays[to], to_at % widths[to], to_at / widths[to], host, count,
+                                    cudaMemcpyHostToDevice));
+            memcpy(model[to] + to_at, host, count);
+        }
+        RT_OK(cudaMemcpyFromArray(host, arrays[to], 0, 0, to_bytes, cudaMemcpyDeviceToHost));
+        EXPECT(!memcmp(host, model[to], to_bytes));
+    }
+}
+
 // Positions and extents are elements of the array, also those of the pointer.
 TEST(boxes_of_elements)
 {
@@ -301,4 +341,5 @@ TEST(surfaces)
 }
 
 TESTS(CASE(elements), CASE(array_errors), CASE(requirements), CASE(rows), CASE(linear),
-      CASE(boxes_of_elements), CASE(textures), CASE(linear_textures), CASE(views), CASE(surfaces))
+      CASE(random_linear), CASE(boxes_of_elements), CASE(textures), CASE(linear_textures),
+      CASE(views), CASE(surfaces))
