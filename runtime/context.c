@@ -113,7 +113,8 @@ static cudaError_t context_enter_default(struct rt_thread *self)
 cudaError_t rt_need_context(struct rt_thread *self)
 {
     CUcontext context;
-    cudaError_t r = rt_driver_error();
+    // Calls that compiled code makes while it starts have no beginning that starts the driver.
+    cudaError_t r = self->entry ? self->driver_error : rt_driver_error();
     if (!r)
         r = rt_error(current_context(&context));
     if (r)

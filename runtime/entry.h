@@ -13,12 +13,12 @@
 static inline const struct rt_entry *rt_begin(struct rt_thread *self, const struct rt_entry *entry)
 {
     const struct rt_entry *outer = self->entry;
-    cudaError_t r = rt_driver_error();
-    if (__builtin_expect(r != cudaSuccess, 0))
-        self->last_error = r;
     if (__builtin_expect(!self->caller, 0))
         rt_thread_start(self);
     self->entry = *self->caller = entry;
+    self->driver_error = rt_driver_error();
+    if (__builtin_expect(self->driver_error != cudaSuccess, 0))
+        self->last_error = self->driver_error;
     return outer;
 }
 
@@ -42,8 +42,7 @@ static inline cudaError_t rt_end_quietly(struct rt_thread *self, const struct rt
 
 static inline cudaError_t rt_need_driver(const struct rt_thread *self)
 {
-    (void)self;
-    return rt_driver_error();
+    return self->driver_error;
 }
 
 // An argument that must not be NULL is NULL.

@@ -18,7 +18,8 @@ struct rt_thread {
     // not ask. NULL before the thread's first call.
     const struct rt_entry **caller, *unnamed;
     cudaError_t last_error;
-    int chosen; // one more than the device that cudaSetDevice chose, 0 before that
+    cudaError_t driver_error; // whether the call that runs could start the driver
+    int chosen;               // one more than the device that cudaSetDevice chose, 0 before that
     // The last context that context.c looked at, and the device whose primary context it is, or -1.
     CUcontext context;
     int primary_device;

@@ -190,7 +190,9 @@ TEST(no_device)
 {
     test_setting("CARDLESS_DEVICES", "none");
     int value = -1;
-    RT_ERROR(cudaGetDeviceCount(&value), cudaErrorNoDevice);
+    EXPECT_ONE_SENTENCE((CUresult)cudaGetDeviceCount(&value), CUDA_ERROR_NO_DEVICE);
+    EXPECT_MESSAGE((CUresult)cudaGetDeviceCount(&value), CUDA_ERROR_NO_DEVICE,
+                   "cudaGetDeviceCount");
     RT_ERROR(cudaGetLastError(), cudaErrorNoDevice);
     RT_OK(cudaDriverGetVersion(&value));
     EXPECT_EQ(value, 13000);
