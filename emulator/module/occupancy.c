@@ -9,7 +9,7 @@
 #include "lock.h"
 #include "rank.h"
 
-enum { WARP = 32, REGISTERS_UNIT = 256, CLUSTER_PORTABLE = 8 };
+enum { WARP = 32, REGISTERS_UNIT = 256, CLUSTER_PORTABLE = 8, SHARED_ALWAYS_B = 48 << 10 };
 
 static int attribute(const struct em_function *f, enum dm_attribute which)
 {
@@ -21,19 +21,28 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
+static int greatest(int a, int b)
+{
+    return a > b ? a : b;
+}
+
 static int warps_of(int threads)
 {
     return (threads + WARP - 1) / WARP;
 }
 
 // The blocks of a multiprocessor; 0 if not even one fits. The driver computes with 32 bits, so a
-// huge size counts as a negative one, and fits (recorded: occupancy/dynamic).
+// huge size counts as a negative one, and fits (recorded: occupancy/dynamic). It asks neither for
+// the kernel's launch bounds nor for an attribute that allows less dynamic shared memory than
+// kernels have by default (recorded: x_runtime_k jit_functions/occupancy-bounds,
+// occupancy-dynamic-shared-1024).
 static int blocks_for(const struct em_function *f, int threads, size_t dynamic_B)
 {
     const struct em_code *code = f->code;
     const int dynamic = (int)(unsigned)dynamic_B;
-    if (threads > (int)em_code_most_threads(code, f->object.context->device) ||
-        dynamic > f->settings->most_dynamic_shared_B)
+    const int most_dynamic_B =
+        greatest(f->settings->most_dynamic_shared_B, SHARED_ALWAYS_B - (int)code->static_shared_B);
+    if (threads > attribute(f, DM_ATTRIBUTE_max_threads_per_block) || dynamic > most_dynamic_B)
         return 0;
     int warps = warps_of(threads);
     int most = least(attribute(f, DM_ATTRIBUTE_max_blocks_per_multiprocessor),
