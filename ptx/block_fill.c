@@ -99,6 +99,10 @@ static uint64_t special_of_launch(const struct px_grid *grid, uint32_t special, 
         return px_up(px_shared_size(grid), SHARED_UNIT_B);
     case PX_SPECIAL_AGGR_SMEM_SIZE:
         return (uint64_t)px_shared_size(grid) + SHARED_RESERVED_B; // (recorded: sreg/smem-size)
+    case PX_SPECIAL_ENVREG1:
+        return grid->workspace >> 32;
+    case PX_SPECIAL_ENVREG2:
+        return (uint32_t)grid->workspace;
     case PX_SPECIAL_RESERVED_SMEM_END:
         return RESERVED_USED_B;
     case PX_SPECIAL_RESERVED_SMEM_CAP:

@@ -90,6 +90,9 @@ struct px_grid {
     uint32_t dynamic_shared_B;
     uint32_t stack_B; // of each thread, for functions that cannot be inlined
     bool cooperative;
+    // Two words of device memory that begin as 0, for the toolkit's grid barrier, which finds them
+    // in %envreg1 (high) and %envreg2 (low) and takes the second. 0: not a cooperative grid.
+    uint64_t workspace;
     const void *arguments;
     const uint64_t *variables; // addresses, by the module's variables; 0 for shared and local ones
     // The grid fails after about so many backward branches of a block's warps. 0: any number.

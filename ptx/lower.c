@@ -175,6 +175,8 @@ px_register px_constant(struct px_lower *l, char letter, uint64_t value)
 
 px_register px_special(struct px_lower *l, enum px_special special)
 {
+    if (special == PX_SPECIAL_ENVREG1 || special == PX_SPECIAL_ENVREG2)
+        l->reads_workspace = true;
     return px_filled(
         l,
         &(struct px_register_info){

@@ -30,7 +30,7 @@ struct px_lower {
 
     bool stacks;  // the module has alloca
     bool allocas; // this program has
-    bool uses_barriers, waits, prints, allocates, calls, recurses, ordered;
+    bool uses_barriers, waits, prints, allocates, reads_workspace, calls, recurses, ordered;
     char names[4][64]; // of px_name
     unsigned name_turn;
 };

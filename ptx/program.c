@@ -130,6 +130,7 @@ static void program_fill(struct px_lower *l, struct made *made, const bool *meet
                 .uses_barriers = l->uses_barriers,
                 .waits = l->waits,
                 .prints = l->prints,
+                .reads_workspace = l->reads_workspace,
                 .allocates = l->allocates,
                 .recurses = l->recurses,
                 .has_stack = l->calls || l->allocas,

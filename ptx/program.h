@@ -84,7 +84,9 @@ enum px_fill {
     X(RESERVED_SMEM_CAP, "%reserved_smem_offset_cap")                                              \
     X(RESERVED_SMEM_0, "%reserved_smem_offset_0")                                                  \
     X(RESERVED_SMEM_1, "%reserved_smem_offset_1")                                                  \
-    X(CURRENT_GRAPH_EXEC, "%current_graph_exec")
+    X(CURRENT_GRAPH_EXEC, "%current_graph_exec")                                                   \
+    X(ENVREG1, "%envreg1")                                                                         \
+    X(ENVREG2, "%envreg2")
 
 enum px_special {
 #define PX_SPECIAL_ENUM(name, text) PX_SPECIAL_##name,
@@ -215,6 +217,7 @@ struct px_program {
     uint32_t static_shared_B, local_B;
     bool uses_barriers, waits, recurses;
     bool prints, allocates; // calls vprintf, or malloc or free
+    bool reads_workspace;   // reads the registers that hold px_grid.workspace
     bool has_stack;         // frames of functions follow local_B: px_grid.stack_B bytes for them
     // No result depends on the order of blocks: no atomic whose result is used, no atomic on
     // floats, no cas or exch, no volatile or acquire load, no printf, malloc or clock.

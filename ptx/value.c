@@ -93,7 +93,7 @@ static px_register special_read(struct px_lower *l, const struct px_operand *o)
         return clock;
     const struct px_text *t = &o->text;
     // "%envreg<32>: driver-defined read-only registers"; "%pm0 … %pm7: performance counters". Both
-    // are 0, as is the fourth component of vectors such as %tid.
+    // are 0 except %envreg1 and 2, as is the fourth component of vectors such as %tid.
     if ((t->length > 7 && !memcmp(t->at, "%envreg", 7)) ||
         (t->length > 3 && !memcmp(t->at, "%pm", 3)) ||
         (t->length > 2 && t->at[t->length - 2] == '.'))

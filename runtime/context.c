@@ -4,6 +4,7 @@
 
 #include "driver.h"
 #include "error.h"
+#include "fat_binary.h"
 #include "thread.h"
 #include "valid_devices.h"
 
@@ -51,7 +52,11 @@ cudaError_t rt_context_primary(int device, CUcontext *context)
     *context = kept ? __atomic_load_n(kept, __ATOMIC_ACQUIRE) : NULL;
     if (*context && primary_is_active(device))
         return cudaSuccess;
-    RT_TRY(rt_cu.cuDevicePrimaryCtxRetain(context, device));
+    const CUresult result = rt_cu.cuDevicePrimaryCtxRetain(context, device);
+    // After a kernel has failed, a reset does not help (recorded: sticky/trap-then-reset).
+    if (result >= CUDA_ERROR_ILLEGAL_ADDRESS && result < CUDA_ERROR_NOT_PERMITTED)
+        return cudaErrorDevicesUnavailable;
+    RT_TRY(result);
     if (kept)
         __atomic_store_n(kept, *context, __ATOMIC_RELEASE);
     return cudaSuccess;
@@ -61,7 +66,11 @@ cudaError_t rt_context_enter(int device)
 {
     CUcontext context;
     cudaError_t r = rt_context_primary(device, &context);
-    return r ? r : rt_error(rt_cu.cuCtxSetCurrent(context));
+    if (!r)
+        r = rt_error(rt_cu.cuCtxSetCurrent(context));
+    if (!r)
+        rt_binaries_load();
+    return r;
 }
 
 // Whether `context` is or was the primary context of a device. The program may have retained it

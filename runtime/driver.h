@@ -9,6 +9,8 @@
 
 // The functions of graphics APIs, without the headers of those APIs.
 #include "cardless/abi/gl.h"
+#include "cardless/abi/egl.h"
+#include "cudaEGL_functions.h"
 #include "cudaGL_functions.h"
 #include "cudaVDPAU_functions.h"
 

@@ -2,7 +2,7 @@
 // Memory and semaphores of other APIs and processes.
 #include <stddef.h>
 
-#include "rt.h"
+#include "channel.h"
 
 #define SAME_MEMBER(a, b, member)                                                                  \
     (offsetof(a, member) == offsetof(b, member) && sizeof((a *)0)->member == sizeof((b *)0)->member)
@@ -46,6 +46,28 @@ rt_cudaExternalMemoryGetMappedBuffer(void **devPtr, cudaExternalMemory_t extMem,
     RT_TRY(rt_cu.cuExternalMemoryGetMappedBuffer(&address, (CUexternalMemory)extMem, &desc));
     *devPtr = (void *)address;
     return cudaSuccess;
+}
+
+cudaError_t rt_cudaExternalMemoryGetMappedMipmappedArray(
+    cudaMipmappedArray_t *mipmap, cudaExternalMemory_t extMem,
+    const struct cudaExternalMemoryMipmappedArrayDesc *mipmapDesc)
+{
+    struct rt_element element;
+    const cudaError_t error = rt_element_of(&mipmapDesc->formatDesc, &element);
+    if (error != cudaSuccess)
+        return error;
+    const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC desc = {
+        .offset = mipmapDesc->offset,
+        .arrayDesc = {.Width = mipmapDesc->extent.width,
+                      .Height = mipmapDesc->extent.height,
+                      .Depth = mipmapDesc->extent.depth,
+                      .Format = element.format,
+                      .NumChannels = element.channels,
+                      .Flags = mipmapDesc->flags},
+        .numLevels = mipmapDesc->numLevels,
+    };
+    return rt_error(rt_cu.cuExternalMemoryGetMappedMipmappedArray((CUmipmappedArray *)mipmap,
+                                                                  (CUexternalMemory)extMem, &desc));
 }
 
 cudaError_t rt_cudaDestroyExternalMemory(cudaExternalMemory_t extMem)

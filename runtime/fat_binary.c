@@ -35,7 +35,13 @@ void rt_binary_unload(struct rt_binary *binary)
 
 void rt_binaries_load(void)
 {
+    static atomic_bool done;
+    CUmoduleLoadingMode mode;
     CUlibrary library;
+    if (atomic_exchange(&done, true))
+        return;
+    if (rt_cu.cuModuleGetLoadingMode(&mode) != CUDA_SUCCESS || mode != CU_MODULE_EAGER_LOADING)
+        return;
     for (struct rt_binary *b = rt_registry_next(NULL); b; b = rt_registry_next(b))
         (void)rt_binary_load(b, &library);
 }

@@ -39,8 +39,8 @@ cudaError_t rt_binary_load(struct rt_binary *binary, CUlibrary *library);
 // pointer that compiled code reads. Loads the binary into the current context if necessary.
 cudaError_t rt_managed_memory(struct rt_symbol *symbol, void **memory);
 
-// Loads all registered binaries, for CUDA_MODULE_LOADING=EAGER. A binary that cannot be loaded
-// returns its error when it is used.
+// The first context of the process exists: loads all registered binaries if CUDA_MODULE_LOADING is
+// EAGER. A binary that cannot be loaded returns its error when it is used.
 void rt_binaries_load(void);
 
 // Unloads the library of a binary that nothing refers to any more.

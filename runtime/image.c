@@ -48,6 +48,26 @@ static CUresult image_load_checked(const void *image, const struct rt_binary *bi
     return result;
 }
 
+static CUresult image_add_part(CUlinkState state, void *part)
+{
+    const struct container *c = part;
+    return rt_cu.cuLinkAddData(state, CU_JIT_INPUT_FATBINARY, part, c->head_B + c->rest_B, NULL, 0,
+                               NULL, NULL);
+}
+
+// Whether a part has code for the device. nvcc adds its own library for code that launches kernels
+// from kernels, which lacks code for some devices. A state that was given such a part fails in the
+// end (recorded: x_modules link/cubin-as-cubin), so each part is tried alone.
+static bool image_part_fits(void *part)
+{
+    CUlinkState state;
+    if (rt_cu.cuLinkCreate(0, NULL, NULL, &state) != CUDA_SUCCESS)
+        return true;
+    const CUresult result = image_add_part(state, part);
+    (void)rt_cu.cuLinkDestroy(state);
+    return result != CUDA_ERROR_NO_BINARY_FOR_GPU;
+}
+
 static CUresult image_link(void *const *parts, CUlibrary *library)
 {
     CUlinkState state;
@@ -56,15 +76,9 @@ static CUresult image_link(void *const *parts, CUlibrary *library)
     CUresult result = rt_cu.cuLinkCreate(0, NULL, NULL, &state);
     if (result != CUDA_SUCCESS)
         return result;
-    for (; *parts && result == CUDA_SUCCESS; parts++) {
-        const struct container *part = *parts;
-        result = rt_cu.cuLinkAddData(state, CU_JIT_INPUT_FATBINARY, *parts,
-                                     part->head_B + part->rest_B, NULL, 0, NULL, NULL);
-        // nvcc links its device runtime too, which has no code for some devices. If a kernel needs
-        // that, the linker says so in the end.
-        if (result == CUDA_ERROR_NO_BINARY_FOR_GPU)
-            result = CUDA_SUCCESS;
-    }
+    for (; *parts && result == CUDA_SUCCESS; parts++)
+        if (image_part_fits(*parts))
+            result = image_add_part(state, *parts);
     if (result == CUDA_SUCCESS)
         result = rt_cu.cuLinkComplete(state, &image, &size);
     if (result == CUDA_SUCCESS)

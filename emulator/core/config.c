@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads the CARDLESS_* environment variables, and CUDA_MODULE_LOADING.
+// Reads the CARDLESS_* environment variables, CUDA_MODULE_LOADING and CUDA_VISIBLE_DEVICES.
 #include "config.h"
 
 #include <ctype.h>
@@ -352,6 +352,7 @@ static const struct setting {
     {"CARDLESS_VULKAN_LAYER", NULL},
     {"CARDLESS_LIBDIR", NULL},
     {"CUDA_MODULE_LOADING", read_module_loading},
+    {"CUDA_VISIBLE_DEVICES", NULL}, // read_environment, because an empty list has a meaning
 };
 
 enum { SETTINGS = sizeof settings / sizeof *settings };
@@ -409,12 +410,13 @@ static void read_environment(void)
         if (value && *value && settings[i].read)
             settings[i].read(value);
     }
+    config.visible_devices = secure_getenv("CUDA_VISIBLE_DEVICES");
     for (char **variable = environ; variable && *variable; variable++)
         report_misspelled(*variable);
     // Copy the strings, because the program may change its environment later. These few bytes live
     // as long as the process.
-    const char **kept[] = {&config.devices, &config.trace_path, &config.sink_path,
-                           &config.schedule_log_path, &config.step};
+    const char **kept[] = {&config.devices,   &config.visible_devices,   &config.trace_path,
+                           &config.sink_path, &config.schedule_log_path, &config.step};
     for (unsigned i = 0; i < sizeof kept / sizeof *kept; i++) {
         const char *copy = *kept[i] ? strdup(*kept[i]) : NULL;
         if (copy)

@@ -23,8 +23,9 @@ struct em_config {
     enum em_sink sink;       // CARDLESS_DIAGNOSTICS=off|text|json:FILE
     const char *sink_path;   // the FILE of json:FILE, or NULL
     const char *devices;     // CARDLESS_DEVICES=NAME[,NAME…], or NULL for the default device
-    const char *trace_path;  // CARDLESS_TRACE=FILE, or NULL
-    bool report;             // CARDLESS_REPORT=1: list imports and mappings on stderr at exit
+    const char *visible_devices; // CUDA_VISIBLE_DEVICES=N[,N…], or NULL for all of them
+    const char *trace_path;      // CARDLESS_TRACE=FILE, or NULL
+    bool report;                 // CARDLESS_REPORT=1: list imports and mappings on stderr at exit
     uint64_t
         fail_alloc; // CARDLESS_FAIL_ALLOC=N: the N-th allocation after cuInit fails; 0 if unset
     enum em_policy_name policy; // CARDLESS_POLICY=eager|parallel|lazy|seed:N|schedule:LIST

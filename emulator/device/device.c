@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -147,6 +148,30 @@ void em_device_open_book(struct em_device *device)
     __atomic_store_n(&device->book->key, em_device_key(device), __ATOMIC_RELAXED);
 }
 
+// Moves the devices that CUDA_VISIBLE_DEVICES lists to the front, in its order, and returns their
+// number. Manual, environment variables: "If one of the indices is invalid, only the devices whose
+// index precedes the invalid index are visible to CUDA applications."
+static int choose_visible(struct em_device *devices, int count)
+{
+    const char *list = em_config()->visible_devices;
+    bool chosen[DEVICES_MAX] = {false};
+    int visible = 0;
+    if (!list)
+        return count;
+    struct em_device all[DEVICES_MAX];
+    memcpy(all, devices, (size_t)count * sizeof *all);
+    for (char *end = NULL; visible < count; list = end + 1) {
+        const long index = strtol(list, &end, 10);
+        if (end == list || index < 0 || index >= count || chosen[index])
+            break;
+        chosen[index] = true;
+        devices[visible++] = all[index];
+        if (*end != ',')
+            break;
+    }
+    return visible;
+}
+
 CUresult em_devices_start(void)
 {
     if (em_devices)
@@ -178,10 +203,19 @@ CUresult em_devices_start(void)
     for (int i = 0; i < count && !r; i++) {
         char *item = strsep(&next, ",");
         r = read_profile(item, &devices[i].profile);
-        devices[i].ordinal = i;
+        devices[i].ordinal = i; // until choose_visible()
         if (!r)
             choose_bus_address(&devices[i]);
     }
+    if (!r)
+        count = choose_visible(devices, count);
+    if (!r && !count)
+        r = em_fail(CUDA_ERROR_NO_DEVICE,
+                    "CUDA_VISIBLE_DEVICES (\"%s\") names no device; unset it, or name devices by "
+                    "their numbers from 0",
+                    em_config()->visible_devices);
+    for (int i = 0; i < count; i++)
+        devices[i].ordinal = i;
 out:
     if (!r) {
         em_device_count = count;

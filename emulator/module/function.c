@@ -196,7 +196,7 @@ CUresult em_code_set_attribute(const struct em_code *code, struct em_function_se
         to = &s->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH];
         break;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
-        s->non_portable = value; // any number (recorded: x_runtime_k functions/set-14)
+        s->non_portable = value != 0;
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
         to = &s->policy;

@@ -396,6 +396,34 @@ static uint64_t draw_seed(const struct ptx_job *job)
     return order;
 }
 
+// The memory of cooperative_groups::this_grid().sync(). It comes from the context's heap of
+// kernels, because each grid needs its own for as long as it runs.
+static CUresult start_workspace(struct ptx_job *job)
+{
+    enum { SIZE_B = 8 };
+    const CUresult r = em_kernel_heap_get(job->grid->context, &job->heap);
+    if (r)
+        return r;
+    const uint64_t address = em_kernel_heap_allocate(job->heap, SIZE_B);
+    if (!address || address == EM_KERNEL_HEAP_FAILED)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "kernel %s: no memory for the barrier of its grid; raise "
+                       "CU_LIMIT_MALLOC_HEAP_SIZE",
+                       job->grid->code->name);
+    const uint32_t rights = dm_pkey_enter();
+    *(uint64_t *)(uintptr_t)address = 0;
+    dm_pkey_leave(rights);
+    job->model.workspace = address;
+    return CUDA_SUCCESS;
+}
+
+static void finish_workspace(struct ptx_job *job)
+{
+    char why[64];
+    if (job->model.workspace)
+        (void)em_kernel_heap_free(job->heap, job->model.workspace, why, sizeof why);
+}
+
 static CUresult run_grid(const struct em_grid *grid)
 {
     em_assert_unlocked();
@@ -411,6 +439,8 @@ static CUresult run_grid(const struct em_grid *grid)
     job.lock = (struct dm_mutex)DM_MUTEX_INITIALIZER(LEAF);
     fill_job(&job, grid, program);
     r = program->allocates ? em_kernel_heap_get(grid->context, &job.heap) : CUDA_SUCCESS;
+    if (!r && program->reads_workspace && grid->cooperative)
+        r = start_workspace(&job);
     if (r)
         return r;
     if (program->prints)
@@ -426,6 +456,7 @@ static CUresult run_grid(const struct em_grid *grid)
     else
         em_workers_run(run_part, &job, job.parts);
     em_ptx_step_finish(job.host.stepper);
+    finish_workspace(&job);
     if (job.objects.held || job.objects.empty)
         em_ptx_objects_finish(&job.objects, &ptx_code(grid->code)->said_empty);
     if (program->prints)

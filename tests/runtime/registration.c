@@ -314,6 +314,29 @@ TEST(operation_before_order)
     program_finish(&w);
 }
 
+// CUDA_MODULE_LOADING=EAGER loads everything with the first context, so the image may change then.
+static unsigned launched_after_change(const char *mode)
+{
+    test_setting("CUDA_MODULE_LOADING", mode);
+    struct program_wrapper w = program_wrapper(HEAD ".visible .entry other() { ret; }\n");
+    static char host;
+    void **handle = __cudaRegisterFatBinary(&w);
+    program_function(handle, &host, "other");
+    RT_OK(cudaDeviceSynchronize());
+    ((struct program_container *)(uintptr_t)w.data)->entry.kind = 0;
+    return cudaLaunchKernel(&host, GRID1, GRID1, NULL, 0, NULL) == cudaSuccess;
+}
+
+TEST(eager)
+{
+    EXPECT_EQ(launched_after_change("EAGER"), 1);
+}
+
+TEST(lazy)
+{
+    EXPECT_EQ(launched_after_change("LAZY"), 0);
+}
+
 // Wrong images are refused when they are used, and harm nothing else.
 TEST(wrong_images)
 {
@@ -419,6 +442,6 @@ TEST(threads)
 
 TESTS(CASE(registration_starts_nothing), CASE(launch), CASE(launch_errors),
       CASE(configurations_are_a_stack), CASE(variables), CASE(variable_errors), CASE(managed),
-      CASE(handles), CASE(same_function_twice), CASE(unregister), CASE(relocatable),
-      CASE(operation_before_order), CASE(wrong_images), CASE(first_launch_in_a_capture),
+      CASE(handles), CASE(same_function_twice), CASE(unregister), CASE(relocatable), CASE(eager),
+      CASE(lazy), CASE(operation_before_order), CASE(wrong_images), CASE(first_launch_in_a_capture),
       CASE(two_contexts), CASE(threads))
