@@ -28,3 +28,19 @@ bool rt_context_is_own(void);
 // A context is current: the program's own or a primary one. Otherwise, enters the primary context
 // of the thread's device.
 cudaError_t rt_need_context(struct rt_thread *self);
+
+// Makes a call of the driver that checks the context itself, instead of the check `ctx` before it,
+// which would cost as much as the rest of this library's part. If the context is gone, enters the
+// primary one and tries again. Returns from the body if that fails.
+#define RT_IN_CONTEXT(result, call)                                                                \
+    do {                                                                                           \
+        (result) = rt_thread()->context ? (call) : CUDA_ERROR_INVALID_CONTEXT;                     \
+        if (__builtin_expect((result) == CUDA_ERROR_INVALID_CONTEXT ||                             \
+                                 (result) == CUDA_ERROR_CONTEXT_IS_DESTROYED,                      \
+                             0)) {                                                                 \
+            cudaError_t rt_context_error_ = rt_need_context(rt_thread());                          \
+            if (rt_context_error_ != cudaSuccess)                                                  \
+                return rt_context_error_;                                                          \
+            (result) = (call);                                                                     \
+        }                                                                                          \
+    } while (0)

@@ -118,8 +118,9 @@ cudaError_t rt_cudaDeviceReset(void)
 
 cudaError_t rt_cudaDeviceSynchronize(void)
 {
-    RT_TRY(rt_cu.cuCtxSynchronize());
-    return cudaSuccess;
+    CUresult result;
+    RT_IN_CONTEXT(result, rt_cu.cuCtxSynchronize());
+    return rt_error(result);
 }
 
 cudaError_t rt_cudaDeviceGetPCIBusId(char *pciBusId, int len, int device)

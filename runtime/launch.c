@@ -68,21 +68,32 @@ cudaError_t rt___cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAdd
 static cudaError_t launch(CUfunction function, dim3 grid, dim3 block, void **args, size_t shared,
                           cudaStream_t stream)
 {
-    return rt_error(rt_cu.cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y,
-                                         block.z, (unsigned)shared, stream, args, NULL));
+    CUresult result;
+    RT_IN_CONTEXT(result, rt_cu.cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y,
+                                               block.z, (unsigned)shared, stream, args, NULL));
+    return rt_error(result);
+}
+
+// A context starts even then (recorded: lazy/LaunchKernel-null).
+static cudaError_t launch_nothing(void)
+{
+    const cudaError_t error = rt_need_context(rt_thread());
+    return error != cudaSuccess ? error : cudaErrorInvalidDeviceFunction;
 }
 
 cudaError_t rt___cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args,
                                   size_t sharedMem, cudaStream_t stream)
 {
     if (!kernel)
-        return cudaErrorInvalidDeviceFunction;
+        return launch_nothing();
     return launch((CUfunction)kernel, gridDim, blockDim, args, sharedMem, stream);
 }
 
 cudaError_t rt_cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args,
                                 size_t sharedMem, cudaStream_t stream)
 {
+    if (!func)
+        return launch_nothing();
     CUfunction function;
     const cudaError_t error = rt_launchable(func, &function);
     if (error != cudaSuccess)

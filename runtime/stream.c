@@ -69,7 +69,9 @@ cudaError_t rt_cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsig
 
 cudaError_t rt_cudaStreamSynchronize(cudaStream_t stream)
 {
-    return rt_error(rt_cu.cuStreamSynchronize(stream));
+    CUresult result;
+    RT_IN_CONTEXT(result, rt_cu.cuStreamSynchronize(stream));
+    return rt_error(result);
 }
 
 cudaError_t rt_cudaStreamQuery(cudaStream_t stream)
