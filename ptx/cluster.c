@@ -15,6 +15,9 @@
 #include "race.h"
 #include "stepping.h"
 
+// Of a page, so that the speed of a kernel does not depend on where the registers of a warp lie.
+enum { ALIGN_B = 4096 };
+
 // ---- life ----
 
 uint32_t px_cluster_count(const struct px_grid *grid)
@@ -63,12 +66,12 @@ struct px_cluster *px_cluster_new(struct px_grid *grid, const struct px_decoded 
 {
     const uint32_t count = px_cluster_count(grid);
     const uint64_t block_B = px_up(px_block_size(grid, decoded, single), 64);
-    struct px_cluster *cluster = dm_alloc(sizeof *cluster + 64 + count * block_B);
+    struct px_cluster *cluster = dm_alloc(sizeof *cluster + ALIGN_B + count * block_B);
     bool complete = true;
     if (!cluster)
         return NULL;
     *cluster = (struct px_cluster){.named = grid->cluster[0] != 0};
-    char *at = (char *)px_up((uintptr_t)(cluster + 1), 64);
+    char *at = (char *)px_up((uintptr_t)(cluster + 1), ALIGN_B);
     for (uint32_t i = 0; i < count; i++, at += block_B) {
         cluster->blocks[i] = (struct px_block *)(void *)at;
         px_block_init(cluster->blocks[i], grid, decoded, single);

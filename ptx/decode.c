@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "access_form.h"
+#include "affine.h"
 #include "alloc.h"
 #include "block.h"
 #include "chain.h"
@@ -22,7 +23,8 @@
 
 enum {
     DIRECT_SOURCES = 3,
-    OPS_MOST = 6 // of one operation: meet, step, branch over, together, check, and itself
+    // Of one operation: meet, step, branch over, together, check, three of affine.h, and itself.
+    OPS_MOST = 9
 };
 
 struct decoder {
@@ -30,8 +32,9 @@ struct decoder {
     struct px_decoded *out;
     const struct kn_form *forms;
     unsigned form_count;
-    bool checked;   // with operations of checker.h
-    bool stepped;   // with operations of stepping.h
+    bool checked;             // with operations of checker.h
+    bool stepped;             // with operations of stepping.h
+    struct px_affines affine; // empty if there is a flag
     bool *meets;    // by operation: the program's, and after operations that are branched over
     bool *skips;    // by operation: a copy that px_layout_copies has made unnecessary
     uint32_t *more; // kn_op.more of all operations
@@ -88,12 +91,18 @@ static kn_lane_fn *check_of(const struct decoder *d, const struct px_op *op)
     return px_access_parse(name, &form) ? px_op_access : NULL;
 }
 
+static bool is_affine(const struct decoder *d, uint32_t i)
+{
+    return d->affine.of && d->affine.of[i].add != PX_NONE;
+}
+
 static uint32_t ops_for(const struct decoder *d, uint32_t i)
 {
     const struct px_op *op = &d->program->ops[i];
     return !d->skips[i] + d->meets[i] + (d->stepped && px_step_begins(d->program, i)) +
            is_branched_over(op) + (op->code == PX_FORM_TOGETHER) +
-           (!d->skips[i] && check_of(d, op));
+           (!d->skips[i] && check_of(d, op)) +
+           (is_affine(d, i) ? px_affine_count(&d->affine, i) : 0);
 }
 
 static struct kn_op *start(const struct px_op *op, struct kn_op *to, kn_lane_fn *run,
@@ -153,6 +162,29 @@ static void put_form(struct decoder *d, const struct px_op *op, struct kn_op *to
         to->run[0] = d->links[op - d->program->ops];
     if (!is_branched_over(op))
         set_guard(d, op, to, false);
+}
+
+// Puts the form of affine.h before an access, and the operations that make its address.
+static struct kn_op *put_affine(struct decoder *d, uint32_t i, struct kn_op *to)
+{
+    static const char *const names[2][2] = {{"ld.affine.u32", "ld.affine.s32"},
+                                            {"st.affine.u32", "st.affine.s32"}};
+    const struct px_op *ops = d->program->ops, *op = &ops[i];
+    const struct px_affine *a = &d->affine.of[i];
+    const bool store = !op->destinations;
+    const struct kn_form *form = &d->forms[kn_form_find(names[store][a->is_signed])];
+    start(op, to, form->run[0], form->run[1]);
+    to->a = offset_of(d, a->index);
+    to->b = offset_of(d, a->base);
+    to->c = store ? offset_of(d, op->operands[1]) : 0;
+    to->d = store ? 0 : offset_of(d, op->operands[0]);
+    to->i = op->immediate;
+    to->count = px_affine_count(&d->affine, i);
+    if (to->count > 2)
+        put_form(d, &ops[a->multiply], to + 1);
+    if (to->count > 1)
+        put_form(d, &ops[a->add], to + to->count - 1);
+    return to + to->count;
 }
 
 static const struct kn_op *op_at(const struct decoder *d, uint32_t index)
@@ -303,7 +335,7 @@ static struct kn_op *put(struct decoder *d, uint32_t i)
         put_form(d, op, to);
         return to + 1;
     case PX_FORM:
-        to = put_check(d, op, to);
+        to = is_affine(d, i) ? put_affine(d, i, to) : put_check(d, op, to);
         put_form(d, op, to);
         return to + 1;
     case PX_WARP_BARRIER:
@@ -378,16 +410,17 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
                                .same = fills,
                                .offsets = out->offsets};
     px_layout_copies(&layout, !d.stepped, out->offsets);
+    if (!flags && !px_affine_find(&d.affine, &layout))
+        goto no_memory;
+    layout.pins = d.affine.pins;
     for (uint32_t i = 0; i < count; i++) {
         out->at[i] = out->op_count;
         out->op_count += ops_for(&d, i);
     }
     out->at[count] = out->op_count;
     out->file_B = (uint32_t)px_layout(&layout, !flags && !program->waits);
-    if (!out->file_B) {
-        dm_free(out);
-        return NULL;
-    }
+    if (!out->file_B)
+        goto no_memory;
     if (!flags)
         px_chain_plan(program, d.meets, d.skips, fills, d.links);
     px_fills_list(out, fills);
@@ -398,7 +431,12 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
     }
     static const struct px_op end = {.code = PX_EXIT};
     start(&end, &out->ops[out->op_count++], px_op_exit, px_op_exit);
+    px_affine_free(&d.affine);
     return out;
+no_memory:
+    px_affine_free(&d.affine);
+    dm_free(out);
+    return NULL;
 }
 
 const struct px_decoded *px_decode(const struct px_program *program, unsigned flags)

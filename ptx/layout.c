@@ -127,7 +127,8 @@ static void find_temporary(struct sharing *s)
     for (uint32_t i = 0; i < program->register_count; i++) {
         const struct px_register_info *r = &program->registers[i];
         s->stretch[i] = s->last[i] = s->place[i] = NONE;
-        s->temporary[i] = r->fill == PX_FILL_BY_OPS && r->letter != 'p' && s->layout->same[i] == i;
+        s->temporary[i] = r->fill == PX_FILL_BY_OPS && r->letter != 'p' &&
+                          s->layout->same[i] == i && !(s->layout->pins && s->layout->pins[i]);
     }
     for (uint32_t i = 0; i < program->op_count; i++) {
         const bool form = is_form(&program->ops[i]);

@@ -10,6 +10,7 @@ struct px_layout {
     bool *skips;       // by operation: px_layout_copies has made it unnecessary
     px_register *same; // by register: the one in whose place it lies, or itself
     uint32_t *offsets; // by register
+    const bool *pins;  // by register: it is not temporary; or NULL
 };
 
 // Compilers copy arguments and indices, which are filled in before the warp

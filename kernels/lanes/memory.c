@@ -330,6 +330,63 @@ STORE_LIST(STORE, generic)
 STORE_LIST(STORE, shared)
 STORE_LIST(STORE_SOME, local)
 
+// ---- affine addresses ----
+
+// The place of 32 consecutive elements of 4 bytes: register b, which is uniform, plus 4 times
+// register a, plus kn_op.i; or NULL. Indices may not wrap from `edge` - 1 to `edge`.
+static inline char *affine_place(const struct kn_op *op, struct kn_warp *w, uint32_t edge)
+{
+    const uint32_t *index = KN_REGISTER(uint32_t, op->a);
+    const struct kn_memory *m = w->memory;
+    const int64_t first = edge ? (int32_t)*index : (int64_t)*index;
+    const uint64_t at = *KN_REGISTER(uint64_t, op->b) + (uint64_t)first * sizeof(uint32_t) + op->u;
+    w->at = op + op->count;
+    if (!kn_is_consecutive_32(index, 1) || *index - edge > UINT32_MAX - (KN_LANES - 1) ||
+        !kn_are_inside_64(&at, 0, m->device_first, m->device_end - m->device_first, 1,
+                          KN_LANES * sizeof(uint32_t), sizeof(uint32_t)))
+        return NULL;
+    return (char *)(uintptr_t)at;
+}
+
+// An access to such a place goes on after the kn_op.count operations that follow, which compute the
+// address and access memory for any indices. Otherwise it does nothing.
+#define AFFINE(name, edge)                                                                         \
+    KN_OPERATION(load_affine_##name##_all)                                                         \
+    {                                                                                              \
+        const uint32_t *from = (const uint32_t *)(const void *)affine_place(op, w, edge);          \
+        if (!from)                                                                                 \
+            KN_NEXT;                                                                               \
+        uint32_t *d = KN_REGISTER(uint32_t, op->d);                                                \
+        PREFETCH_generic((const char *)from);                                                      \
+        KN_EACH_LANE                                                                               \
+        d[i] = from[i];                                                                            \
+        KN_GO(op + op->count + 1);                                                                 \
+    }                                                                                              \
+    KN_OPERATION(store_affine_##name##_all)                                                        \
+    {                                                                                              \
+        uint32_t *to = (uint32_t *)(void *)affine_place(op, w, edge);                              \
+        if (!to)                                                                                   \
+            KN_NEXT;                                                                               \
+        const uint32_t *from = KN_REGISTER(uint32_t, op->c);                                       \
+        PREFETCH_generic((const char *)to);                                                        \
+        KN_EACH_LANE                                                                               \
+        to[i] = from[i];                                                                           \
+        KN_GO(op + op->count + 1);                                                                 \
+    }
+AFFINE(u32, 0)
+AFFINE(s32, 0x80000000)
+KN_OPERATION(affine_some)
+{
+    KN_NEXT;
+}
+#define AFFINE_ROW(operation, text, operands)                                                      \
+    {                                                                                              \
+        text, operands,                                                                            \
+        {                                                                                          \
+            operation##_all, affine_some                                                           \
+        }                                                                                          \
+    }
+
 #define SPACE_generic "generic."
 #define SPACE_shared "shared."
 #define SPACE_local "local."
@@ -415,5 +472,9 @@ const struct kn_form KN_FAMILY(memory)[] = {
     KN_ROW_OF(isspacep_local, "isspacep.local", "p=l"),
     KN_ROW_OF(isspacep_param, "isspacep.param", "p=l"),
     KN_ROW_OF(isspacep_global, "isspacep.global", "p=l"),
+    AFFINE_ROW(load_affine_u32, "ld.affine.u32", "w=wli"),
+    AFFINE_ROW(load_affine_s32, "ld.affine.s32", "w=wli"),
+    AFFINE_ROW(store_affine_u32, "st.affine.u32", "=wlwi"),
+    AFFINE_ROW(store_affine_s32, "st.affine.s32", "=wlwi"),
     {0},
 };
