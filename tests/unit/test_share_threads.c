@@ -107,17 +107,17 @@ static void *disturb(void *unused)
     return NULL;
 }
 
-// A thread sanitizer does not follow a thread that is cancelled: there the thread ends by itself.
+// Sanitizers do not follow a thread that is cancelled: with them, the thread ends by itself.
 static void cancel_one(void)
 {
     pthread_t thread;
     void *result;
-    must_start(&thread, hammer, (void *)(uintptr_t)(THREAD_SANITIZER ? 20 : INT32_MAX));
+    must_start(&thread, hammer, (void *)(uintptr_t)(SANITIZED ? 20 : INT32_MAX));
     usleep(500);
-    if (!THREAD_SANITIZER)
+    if (!SANITIZED)
         pthread_cancel(thread);
     pthread_join(thread, &result);
-    EXPECT(result == (THREAD_SANITIZER ? NULL : PTHREAD_CANCELED));
+    EXPECT(result == (SANITIZED ? NULL : PTHREAD_CANCELED));
 }
 
 TEST(hammered)
