@@ -109,5 +109,6 @@ CUresult api_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportT
     return em_fail(
         CUDA_ERROR_INVALID_VALUE,
         "Cardless has no private function tables; NVIDIA's runtime (libcudart, static or "
-        "shared) needs them, so programs that use the runtime API do not run yet");
+        "shared) needs them: run the program with 'cardless run', which gives it Cardless's "
+        "runtime, or link it with -cudart shared");
 }
