@@ -97,8 +97,9 @@ static void target_word(struct px_reader *r, struct px_part *part)
         if (part->target > NO_DOUBLES)
             px_reader_fail(r, -EINVAL, "map_f64_to_f32 is not possible with sm_%u, which has f64",
                            part->target);
-    } else if (!px_lex_is(&r->x, "texmode_unified") && !px_lex_is(&r->x, "texmode_independent") &&
-               !architecture_read(r, part)) {
+    } else if (px_lex_is(&r->x, "texmode_independent")) {
+        part->samplers = true;
+    } else if (!px_lex_is(&r->x, "texmode_unified") && !architecture_read(r, part)) {
         px_reader_fail(r, -EINVAL, "\"%.*s\" is not a target", PX_TOKEN_ARGUMENTS(r));
     }
     px_lex_next(&r->x);

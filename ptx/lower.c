@@ -61,6 +61,11 @@ void px_left_out(struct px_lower *l, const char *sentence)
     px_lower_fail(l, -ENOENT, "%s", sentence);
 }
 
+void px_not_loaded(struct px_lower *l, const char *sentence)
+{
+    px_lower_fail(l, -ENODEV, "%s", sentence);
+}
+
 void px_refused_by_card(struct px_lower *l, const char *sentence)
 {
     px_lower_fail(l, -ENOSYS, "%s", sentence);

@@ -115,9 +115,11 @@ void px_refuse(struct px_lower *l, const char *format, ...) __attribute__((forma
 // The same for something that PTX has and this project does not have.
 void px_unsupported(struct px_lower *l, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-// The same for something that the manual has and NVIDIA's compiler has not: it leaves the kernel
-// out, or refuses the whole text (-ENOENT and -ENOSYS, module.h).
+// The same for something that the manual has and NVIDIA's driver has not: its compiler leaves the
+// kernel out, or refuses the whole text, or the driver does not load it (-ENOENT, -ENOSYS and
+// -ENODEV, module.h).
 void px_left_out(struct px_lower *l, const char *sentence);
+void px_not_loaded(struct px_lower *l, const char *sentence);
 void px_refused_by_card(struct px_lower *l, const char *sentence);
 bool px_failed(const struct px_lower *l);
 

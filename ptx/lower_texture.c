@@ -2,6 +2,8 @@
 // Lowering of tex, tld4 and txq. Results are words; those of 16 bits are converted afterwards.
 #include "lower_object.h"
 
+#include "body.h"
+
 enum { WORDS = 4, SOURCES_MOST = 5 + 6 + 3, OPERANDS_MOST = WORDS + SOURCES_MOST };
 
 // An instruction in the making: four destinations, then sources.
@@ -17,6 +19,23 @@ static void add(struct fetch *f, px_register reg)
     f->r[f->count++] = reg;
 }
 
+// "In the unified mode, texture and sampler information is accessed through a single .texref
+// handle; in the independent mode, through two." NVIDIA's driver does not load texts of the latter
+// kind if they fetch (recorded: x_surf syntax/texmode_independent).
+static void check_sampler(struct px_lower *l, const struct px_operand *address)
+{
+    const struct px_module_state *state = l->module->state;
+    const bool needed = state->parts[state->functions[l->function].part].samplers;
+    if (address->count > 2 && !needed)
+        px_refuse(l, "a sampler apart from the texture needs .target texmode_independent");
+    else if (address->count == 2 && needed)
+        px_refuse(l, "needs a sampler after the texture, because of .target texmode_independent");
+    else if (needed)
+        px_not_loaded(l, "samplers apart from textures (.target texmode_independent) are not "
+                         "supported, and NVIDIA's driver does not load such a text; use "
+                         "texmode_unified, in which a texture has its sampler");
+}
+
 // The handle and the coordinates.
 static void begin(struct px_lower *l, const struct px_statement *s, unsigned geometry,
                   struct fetch *f)
@@ -25,8 +44,7 @@ static void begin(struct px_lower *l, const struct px_statement *s, unsigned geo
     const unsigned type = s->types[s->type_count - 1];
     *f = (struct fetch){.geometry = px_geometry(geometry), .integer = type == PX_S32};
     f->count = WORDS;
-    if (s->a[0].count > 2)
-        px_unsupported(l, "samplers apart from textures (.texmode_independent) are not supported");
+    check_sampler(l, &s->a[0]);
     if (f->integer && px_geometry_dimensions(f->geometry) == 3 && f->geometry != KN_GEOMETRY_3D)
         px_refuse(l, "coordinates of cubes must have the type .f32");
     add(f, px_object_handle(l, &s->a[0], PX_TEXTURE_REFERENCE));

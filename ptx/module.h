@@ -10,9 +10,9 @@
 // programs are added under a lock of its own. This room knows no CUDA types. Functions return 0 or
 // a negative errno: -EINVAL if the text is wrong, -EPROTONOSUPPORT if its version is not known,
 // -ENOTSUP if it needs something that is not supported, -ENOMEM, -ENOEXEC if it has an instruction,
-// or a form of one, that PTX does not have. Two more if it needs something that no card supports,
+// or a form of one, that PTX does not have. Three more if it needs something that no card supports,
 // though the manual has it: -ENOENT if NVIDIA's compiler leaves the kernel out, -ENOSYS if it
-// refuses the whole text.
+// refuses the whole text, -ENODEV if the driver does not load it.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

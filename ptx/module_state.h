@@ -49,6 +49,7 @@ struct px_part {
     size_t text_B;
     unsigned version, target;
     bool target_specific;
+    bool samplers;         // .target texmode_independent: samplers apart from textures
     bool debug, has_debug; // an option of .target, and the information that it promises
     unsigned debug_line;
     struct px_names names; // all that this text declares

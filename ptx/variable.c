@@ -316,6 +316,9 @@ static void head_read(struct px_reader *r, struct head *head)
     // "Vectors must not exceed 128 bits in length."
     else if (!r->error && (head->vector == 8 || head->vector * bits > 128))
         px_reader_fail(r, -EINVAL, "a vector of variables has at most 4 elements and 128 bits");
+    // "Sampler state variables are declared in the independent mode only."
+    else if (!r->error && head->type == PX_SAMPLERREF && !part->samplers)
+        px_reader_fail(r, -EINVAL, ".samplerref needs .target texmode_independent");
     // "Support for .b128 type introduced in PTX ISA version 8.3."
     else if (!r->error && bits == 128 && part->version < 83)
         px_reader_fail(r, -EINVAL, "the type .%s needs .version 8.3", px_modifier_name(head->type));

@@ -134,6 +134,7 @@ CUresult em_ptx_check_kernels(struct px_module *text)
         const int status = px_program_get(text, i, &program, &report);
         if (status == -ENOMEM || status == -EINVAL ||
             (status == -ENOSYS && em_quirk(SURFACE_QUERY_REFUSES_TEXT)) ||
+            (status == -ENODEV && em_quirk(SAMPLER_REFUSES_TEXT)) ||
             (status == -ENOEXEC && em_quirk(UNKNOWN_INSTRUCTION_REFUSES_TEXT)))
             return em_ptx_fail(status, &report, "PTX");
         if (!status)

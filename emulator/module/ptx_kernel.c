@@ -68,7 +68,8 @@ CUresult em_ptx_fail(int status, const struct px_report *report, const char *nou
     CUresult code = CUDA_ERROR_NOT_SUPPORTED;
     if (status == -ENOMEM)
         code = CUDA_ERROR_OUT_OF_MEMORY;
-    else if (status == -ENOENT && em_quirk(TEXTURE_QUERY_DROPS_KERNEL))
+    else if ((status == -ENOENT && em_quirk(TEXTURE_QUERY_DROPS_KERNEL)) ||
+             (status == -ENODEV && em_quirk(SAMPLER_REFUSES_TEXT)))
         code = CUDA_ERROR_NOT_FOUND;
     else if (status == -EINVAL ||
              (status == -ENOEXEC && em_quirk(UNKNOWN_INSTRUCTION_REFUSES_TEXT)))

@@ -46,9 +46,8 @@ const char *const fuzz_ptx_texts[] = {
          "ret;\n}\n",
     // Textures and surfaces, by object and by reference.
     HEAD
-    ".global .texref tr;\n.global .samplerref sr = { addr_mode_0 = wrap, filter_mode = "
-    "nearest };\n.global .surfref ur;\n" BEGIN
-    "cvt.rn.f32.u32 %f0, %r1;\nmov.f32 %f1, 0f3F000000;\n"
+    ".global .texref tr = { addr_mode_0 = wrap, filter_mode = nearest };\n"
+    ".global .surfref ur;\n" BEGIN "cvt.rn.f32.u32 %f0, %r1;\nmov.f32 %f1, 0f3F000000;\n"
     "tex.2d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%d6, {%f0, %f1}];\n"
     "tex.2d.v4.u32.s32 {%r2, %r3, _, %r4}, [%d6, {%r1, %r0}];\n"
     "tld4.r.2d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%d6, {%f0, %f1}];\ntxq.width.b32 %r5, [%d6];\n"
@@ -56,6 +55,10 @@ const char *const fuzz_ptx_texts[] = {
     "{%r0, %r1}], "
     "%r6;\nsured.b.add.2d.u32.clamp [%d7, {%r3, %r1}], %r2;\nst.global.f32 [%d1], %f2;\n"
     "@%p0 tex.1d.v4.f32.s32 {%f2, %f3, %f4, %f5}, [tr, {%r1}];\nret;\n}\n",
+    // Samplers apart from textures.
+    ".version 8.5\n.target sm_90, texmode_independent\n.address_size 64\n"
+    ".global .texref tr;\n.global .samplerref sr = { addr_mode_0 = wrap, filter_mode = "
+    "linear };\n" BEGIN "tex.1d.v4.f32.s32 {%f2, %f3, %f4, %f5}, [tr, sr, {%r1}];\nret;\n}\n",
     // Lanes that diverge and wait for each other; asynchronous copies; printf.
     HEAD
     ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"

@@ -71,7 +71,7 @@ void generate_head(struct generated *g)
         g,
         ".version 8.6\n.target sm_90a\n.address_size 64\n"
         ".global .align 16 .b8 g[256];\n.const .align 16 .b8 c[256] = {1, 2, 0xff};\n"
-        ".global .texref tr;\n.global .samplerref sr;\n.global .surfref ur;\n"
+        ".global .texref tr;\n.global .surfref ur;\n"
         ".visible .entry k(.param .u64 m, .param .u64 t, .param .u64 u, .param .u32 n)\n{\n"
         ".reg .pred %%p<%d>;\n.reg .b16 %%h<%d>;\n.reg .b32 %%r<%d>, %%i, %%s;\n"
         ".reg .b64 %%d<%d>, %%m, %%z, %%t, %%u, %%v;\n.reg .b128 %%x<4>;\n"
@@ -230,10 +230,10 @@ static unsigned coordinates_of(const struct choice *c)
 // [object, {coordinates}], as a register or a reference of the module.
 static void add_object(struct generated *g, const struct choice *c, bool surface, uint64_t *state)
 {
-    const char *const textures[] = {"%t", "%t", "tr", "tr, sr", "%t, %t"};
+    const char *const textures[] = {"%t", "%t", "tr"};
     const char *const surfaces[] = {"%u", "ur"};
     const char *name =
-        surface ? surfaces[generate_below(state, 2)] : textures[generate_below(state, 5)];
+        surface ? surfaces[generate_below(state, 2)] : textures[generate_below(state, 3)];
     const unsigned count = coordinates_of(c);
     generate_text(g, "[%s, ", name);
     generate_text(g, "{");

@@ -179,6 +179,29 @@ static void bodies(void)
     CHECK(pairs);
 }
 
+// Samplers apart from textures (NVIDIA's compiler answers the same; the last one is the driver's).
+static void samplers(void)
+{
+#define MODE(word, declarations, address)                                                          \
+    ".version 8.0\n.target sm_90" word "\n.address_size 64\n.global .texref t;\n" declarations     \
+    ".visible .entry k() {\n.reg .f32 %f<4>; .reg .s32 %i; .reg .b64 %x;\n"                        \
+    "tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, " address ";\nret; }\n"
+#define SAMPLER ".global .samplerref s = {addr_mode_0 = wrap, filter_mode = linear};\n"
+#define ALONE(word) ".version 8.0\n.target sm_90" word "\n.address_size 64\n" SAMPLER
+    static const struct pair pairs[] = {
+        {ALONE(", texmode_independent"), ALONE(""), -EINVAL,
+         "line 4: .samplerref needs .target texmode_independent"},
+        {ALONE(", texmode_independent"), ALONE(", texmode_unified"), -EINVAL, ".samplerref needs"},
+        {MODE("", "", "[t, {%i}]"), MODE("", "", "[t, %x, {%i}]"), -EINVAL,
+         "a sampler apart from the texture needs .target texmode_independent"},
+        {MODE(", texmode_unified", "", "[t, {%i}]"), MODE(", texmode_independent", "", "[t, {%i}]"),
+         -EINVAL, "needs a sampler after the texture"},
+        {MODE("", "", "[%x, {%i}]"), MODE(", texmode_independent", SAMPLER, "[t, s, {%i}]"),
+         -ENODEV, "NVIDIA's driver does not load such a text"},
+    };
+    CHECK(pairs);
+}
+
 static const struct px_variable *variable_of(const struct px_module *m, const char *name)
 {
     for (unsigned i = 0; i < m->variable_count; i++)
@@ -218,6 +241,7 @@ int main(void)
     kernels();
     variables();
     bodies();
+    samplers();
     places();
     return 0;
 }
