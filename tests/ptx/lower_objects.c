@@ -110,7 +110,8 @@ static void refused_textures(void)
     refused("tex.2d.v4.f32.f32 " FOUR "[word, {%f5, %f6}];", -EINVAL, "not a reference");
     refused("tex.2d.v4.f32.f32 " FOUR "[surf_a, {%f5, %f6}];", -EINVAL, "not a reference");
     refused("tex.cube.v4.f32.s32 " FOUR "[%t, {%r5, %r6, %r7, %r7}];", -EINVAL, ".f32");
-    refused("tex.2d.v4.f32.f32 " FOUR "[%t, %s, {%f5, %f6}];", -ENOTSUP, "samplers");
+    refused("tex.2d.v4.f32.f32 " FOUR "[%t, %s, {%f5, %f6}];", -EINVAL,
+            "a sampler apart from the texture");
     refused("txq.num_samples.b32 %r1, [%t];", -ENOENT, "leaves out");
     refused("tld4.g.1d.v4.f32.f32 " FOUR "[%t, {%f5}];", -ENOEXEC, ".1d is not possible");
 }
