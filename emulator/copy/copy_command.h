@@ -35,8 +35,9 @@ CUresult em_copy_check_end(const struct em_copy *copy, bool is_dst, const char *
 // A copy of at most so many bytes may be a shared call (share.h). Longer ones take so long
 // that em_lock does not matter to them, and may need the workers or dm_guarded_foreign.
 enum { EM_SHARED_MOST_B = 64 << 10 };
-// Fills in the places, the accesses and the extent of a row of bytes in linear memory that needs no
-// attention. Returns false for all other copies, and if anything is wrong with this one.
+// Fills in the places, the accesses and the extent of a row of bytes in linear memory that nobody
+// watches and that cannot fault. Returns false for all other copies, and if anything is wrong with
+// this one.
 // Precondition: em_lock held or shared.
 bool em_copy_check_row(const struct em_copy *copy, struct em_copy_command *command);
 

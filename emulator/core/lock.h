@@ -39,8 +39,8 @@ void em_lock_contended(void) __attribute__((cold));
 // Precondition: em_lock NOT held.
 bool em_lock_contended_unless_sharing(void) __attribute__((cold));
 
-// For a call that has taken and released em_lock before, and so has disabled cancellation already.
-// Ends shared calls (share.h).
+// Takes em_lock again in a call that has released it, and so has disabled cancellation already.
+// Shared calls (share.h) have ended when it returns.
 static inline void em_lock_again(void)
 {
     if (__builtin_expect(!dm_mutex_try(&em_mutex), 0))

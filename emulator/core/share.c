@@ -17,11 +17,14 @@ enum {
     SPINS = 200,    // a call that is INSIDE leaves soon, …
     YIELDS = 200,   // … unless its thread waits for a core: then this one gives its own away, …
     NAP_NS = 20000, // … and later sleeps between two looks
-    QUIET_NS = 2000,         // about as long as a small copy takes
-    SHORT_NS = 200000,       // sharing that ended sooner hardly paid for its end …
-    REST_LEAST_NS = 20000,   // … and rests for so long, …
-    REST_MOST_NS = 20000000, // … or longer if that happens again
-    DRAIN_NS = 10000000,     // by then a processor has made its stores visible
+    QUIET_NS = 2000,           // about as long as a small copy takes
+    SHORT_NS = 200000,         // sharing that ended sooner hardly paid for its end …
+    REST_LEAST_NS = 20000,     // … and rests for so long, …
+    REST_MOST_NS = 20000000,   // … or longer if that happens again
+    SLOW_NS = 20000,           // an end that took longer waited for threads without a core
+    SLOW_RESTS = 32,           // so sharing rests for that many times as long, …
+    SLOW_MOST_NS = 1000000000, // … but not longer than this
+    DRAIN_NS = 10000000,       // by then a processor has made its stores visible
 };
 
 uint32_t em_sharing;
@@ -44,8 +47,8 @@ static void give_back(void *slot)
 {
     struct em_share *share = slot;
     em_self.share = NULL;
-    __atomic_store_n(&share->taken, false, __ATOMIC_RELEASE);
-    __atomic_store_n(&all_taken, false, __ATOMIC_RELAXED);
+    __atomic_store_n(&share->taken, false, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&all_taken, false, __ATOMIC_SEQ_CST);
 }
 
 static void make_key(void)
@@ -79,7 +82,10 @@ static struct em_share *take_slot(struct em_thread *self)
         self->share = share;
         return share;
     }
-    __atomic_store_n(&all_taken, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&all_taken, true, __ATOMIC_SEQ_CST);
+    for (uint32_t i = 0; i < SLOTS; i++) // a slot given back meanwhile
+        if (!__atomic_load_n(&slots[i].taken, __ATOMIC_SEQ_CST))
+            __atomic_store_n(&all_taken, false, __ATOMIC_RELAXED);
     return NULL;
 }
 
@@ -127,9 +133,12 @@ void em_share_run(struct em_share *share, void (*adopt)(void *), void *command)
 bool em_share_end(struct em_share *share)
 {
     assert(share->state == EM_SHARE_RUNNING);
-    __atomic_store_n(&share->state, EM_SHARE_EMPTY, __ATOMIC_RELEASE);
+    __atomic_store_n(&share->state, EM_SHARE_ENDING, __ATOMIC_RELEASE);
     light_barrier();
-    return __atomic_load_n(&em_sharing, __ATOMIC_ACQUIRE) == share->epoch;
+    if (__atomic_load_n(&em_sharing, __ATOMIC_ACQUIRE) != share->epoch)
+        return false;
+    __atomic_store_n(&share->state, EM_SHARE_EMPTY, __ATOMIC_RELAXED);
+    return true;
 }
 
 bool em_share_was_adopted(struct em_share *share)
@@ -147,6 +156,7 @@ static bool is_running(const struct em_share *share)
 bool em_sharing_is_quiet(struct em_thread *self)
 {
     uint64_t begin = 0;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); // the caller has seen bytes that a command wrote
     const uint32_t count = __atomic_load_n(&used, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < count; i++) {
         const struct em_share *share = &slots[i];
@@ -181,7 +191,9 @@ void em_sharing_prepare(void)
 void em_sharing_note_wait(void)
 {
     em_assert_locked();
-    if (__atomic_load_n(&possible, __ATOMIC_RELAXED) && dm_now_ns() >= rest_until_ns)
+    // A thread without a slot would end sharing with each of its calls.
+    if (__atomic_load_n(&possible, __ATOMIC_RELAXED) &&
+        !__atomic_load_n(&all_taken, __ATOMIC_RELAXED) && dm_now_ns() >= rest_until_ns)
         em_sharing_wanted = true;
 }
 
@@ -230,18 +242,27 @@ static uint32_t state_outside(const struct em_share *share)
     }
 }
 
-// The shorter sharing lasts, the longer it rests, so that a program in which the two kinds of calls
-// alternate spends little time in changing over.
-static void rest(void)
+static uint64_t at_least(uint64_t a, uint64_t b)
 {
-    const uint64_t now = dm_now_ns();
+    return a < b ? b : a;
+}
+
+// The shorter sharing lasts, the longer it rests, so that a program in which the two kinds of calls
+// alternate spends little time in changing over. With more threads than cores, an end may have to
+// wait until a thread gets a core again.
+static void rest(uint64_t end_began_ns)
+{
+    const uint64_t now = dm_now_ns(), took = now - end_began_ns;
     if (now - began_ns > SHORT_NS)
         rest_ns = 0;
     else if (!rest_ns)
         rest_ns = REST_LEAST_NS;
     else if (rest_ns < REST_MOST_NS)
         rest_ns *= 2;
-    rest_until_ns = now + rest_ns;
+    uint64_t slow_ns = took > SLOW_NS ? SLOW_RESTS * took : 0;
+    if (slow_ns > SLOW_MOST_NS)
+        slow_ns = SLOW_MOST_NS;
+    rest_until_ns = now + at_least(rest_ns, slow_ns);
 }
 
 void em_sharing_stop(void)
@@ -249,6 +270,7 @@ void em_sharing_stop(void)
     em_assert_locked();
     assert(!em_share_is_inside()); // would wait for itself
     int error = errno;
+    const uint64_t began = dm_now_ns();
     __atomic_store_n(&em_sharing, em_sharing + 1, __ATOMIC_RELAXED);
     dm_mutex_set_mark(&em_mutex, false);
     heavy_barrier();
@@ -262,6 +284,6 @@ void em_sharing_stop(void)
         share->adopt(share->command);
     }
     em_sharing_wanted = false;
-    rest();
+    rest(began);
     errno = error;
 }

@@ -5,7 +5,7 @@
 // only look things up, and then use memory and a stream of their own. While sharing is on, such a
 // call enters without em_lock. It marks a slot that belongs to its thread, so the cores do not
 // exchange cache lines. Whoever takes em_lock ends sharing first, so code that holds em_lock is
-// alone, as ever.
+// alone, as before.
 //
 //          em_lock was contended, and a small call is about to release it
 //      off ───────────────────────────────────────────────────────────────▶ on
@@ -15,21 +15,21 @@
 //
 // The states of a slot:
 //
-//      EMPTY ──▶ INSIDE ──▶ RUNNING ──▶ EMPTY
+//      EMPTY ──▶ INSIDE ──▶ RUNNING ──▶ ENDING ──▶ EMPTY
 //         ▲         │
 //         └─────────┘
 //
 //   INSIDE: the call reads what em_lock guards. Nobody holds em_lock meanwhile. It must not wait,
 //     take em_lock, report an error or access the program's memory.
 //   RUNNING: a command of the call accesses memory, which may take long or fail. If em_lock is
-//   taken
-//     now, its new holder adopts the command: it enters it into the scheduler, as if it had been
-//     submitted under em_lock, and the call completes it so.
+//     taken now, its new holder adopts the command: it enters it into the scheduler, as if it had
+//     been submitted under em_lock, and the call completes it as such.
+//   ENDING: the call finds out whether its command was adopted.
 //
-// A call enters by two accesses: it marks the slot, then looks whether sharing is on. Who ends
-// sharing does the reverse. Without barriers, both might read the old values. Entering is frequent
-// and ending is rare, so the latter pays for both: the system call membarrier acts as a barrier in
-// all threads of the process. Sharing stays off if the kernel does not have it.
+// To enter, a call makes two accesses: it marks the slot, then looks whether sharing is on. Whoever
+// ends sharing makes them in the reverse order. Without barriers, both might read the old values.
+// Entering is frequent and ending is rare, so the latter pays for both: the system call membarrier
+// acts as a barrier in all threads of the process. Sharing stays off on kernels without it.
 #pragma once
 #include <assert.h>
 #include <stdbool.h>
@@ -38,7 +38,7 @@
 
 #include "thread.h"
 
-enum em_share_state { EM_SHARE_EMPTY, EM_SHARE_INSIDE, EM_SHARE_RUNNING };
+enum em_share_state { EM_SHARE_EMPTY, EM_SHARE_INSIDE, EM_SHARE_RUNNING, EM_SHARE_ENDING };
 
 enum { EM_SHARE_LINE = 128 }; // two lines, because processors fetch them in pairs
 

@@ -306,7 +306,7 @@ static void adopt(void *argument)
 static __attribute__((noinline, cold)) CUresult
 end_with_lock(struct em_share *share, struct em_command *c, CUresult r, int how)
 {
-    em_lock(); // which adopts a command that has failed, unless that has happened
+    em_lock(); // which adopts a command that has failed, unless it was adopted already
     if (em_share_was_adopted(share))
         r = end_at_once(c, r, how);
     else
