@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Lays out registers. A compiler gives every value a register of its own. The
-// files of a block's warps should fit the first cache, so temporary registers
-// share places:
+// Lays out registers. A compiler gives every value a register of its own. The files of a block's
+// warps should fit the first-level cache, so temporary registers share places:
 //
 //     add.s64  %rd3, %rd1, %rd2       %rd3 has place 0
-//     ld.f32   %f1, [%rd3]            %f1 has place 1; place 0 is free from
-//     here on add.s64  %rd4, %rd1, 16         %rd4 has place 0
+//     ld.f32   %f1, [%rd3]            %f1 has place 1; %rd3 is not read again
+//     add.s64  %rd4, %rd1, 16         %rd4 has place 0
 //
-// A register is temporary if one operation writes it, for all lanes that are
-// active, and only operations after it in the same stretch read it. A stretch
-// is a list of forms without a branch, a wait, or a place where lanes meet, so
-// that no other lanes of the warp run in between.
+// A register is temporary if one operation writes it, for all lanes that are active, and only
+// operations after it in the same stretch read it. A stretch is a list of forms without a branch, a
+// wait, or a place where lanes meet, so that no other lanes of the warp run in between.
 #include "layout.h"
 
 #include <string.h>
@@ -195,8 +193,7 @@ static bool sharing_init(struct sharing *s, const struct px_layout *l)
 
 // ---- all ----
 
-// Predicates come first, after the one of operations without a guard, which is
-// always 0.
+// Predicates come first, after the one of operations without a guard, which is always 0.
 uint64_t px_layout(struct px_layout *l, bool share)
 {
     static const char letters[CLASSES] = {'h', 'w', 'l', 'x'};

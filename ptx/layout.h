@@ -13,17 +13,14 @@ struct px_layout {
     const bool *pins;  // by register: it is not temporary; or NULL
 };
 
-// Compilers copy arguments and indices, which are filled in before the warp
-// starts, to registers that nothing else writes. Such a register lies in the
-// same place as the value, without a copy.
+// Compilers copy arguments and indices, which are filled in before the warp starts, to registers
+// that nothing else writes. Such a register lies in the same place as the value, without a copy:
 //
-//     mov.u32  %r3, %ctaid.x          %r3 is at %ctaid.x's offset, and nothing
-//     is copied
+//     mov.u32  %r3, %ctaid.x          %r3 has the offset of %ctaid.x
 //
-// If `skip` is false, no operation is skipped, and `same` is every register
-// itself. `writes` is scratch memory for a number a register.
+// If `skip` is false, no operation is skipped, and each register has `same` == itself. `writes` is
+// scratch memory: one number for each register.
 void px_layout_copies(struct px_layout *l, bool skip, uint32_t *writes);
-// Finds the offsets. Temporary registers take turns in the same places if
-// `share` is true. Returns the size of the file, a multiple of 64 bytes, or 0
-// if host memory is short.
+// Finds the offsets. Temporary registers share places if `share` is true. Returns the size of the
+// file, a multiple of 64 bytes, or 0 if host memory is short.
 uint64_t px_layout(struct px_layout *l, bool share);
