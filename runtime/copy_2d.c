@@ -62,59 +62,44 @@ cudaError_t rt_cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size
 
 // ---- arrays
 
-// The kind of memory of the pointer in a copy to an array. An array is on the device, so the copy
-// cannot be one to the host.
-static cudaError_t rows_source(enum cudaMemcpyKind kind, CUmemorytype *type)
+// Copies to an array, or from one. `copy` has the array, the place in it, and the size. An array is
+// on the device, so a direction that has the host at the array's end is an error.
+static cudaError_t rows_of_array(CUDA_MEMCPY2D *copy, bool to_array, void *pointer, size_t pitch,
+                                 enum cudaMemcpyKind kind, struct rt_copy_call call)
 {
-    CUmemorytype array;
-    if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost)
+    const enum cudaMemcpyKind against = to_array ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice;
+    CUmemorytype from, to;
+    if (!copy->WidthInBytes || !copy->Height)
+        return cudaSuccess;
+    if (to_array ? !copy->dstArray : !copy->srcArray)
+        return cudaErrorInvalidResourceHandle;
+    if (rt_rows_overlap(pitch, copy->WidthInBytes, copy->Height))
+        return cudaErrorInvalidPitchValue;
+    if (kind == cudaMemcpyHostToHost || kind == against)
         return cudaErrorInvalidMemcpyDirection;
-    return rt_copy_direction(kind, type, &array);
+    cudaError_t r = rt_copy_direction(kind, &from, &to);
+    if (r)
+        return r;
+    if (to_array) {
+        rt_copy_from(copy, from, pointer, pitch);
+        copy->dstMemoryType = CU_MEMORYTYPE_ARRAY;
+    } else {
+        copy->srcMemoryType = CU_MEMORYTYPE_ARRAY;
+        rt_copy_to(copy, to, pointer, pitch);
+    }
+    return rt_copy_2d(copy, call);
 }
 
-static cudaError_t rows_destination(enum cudaMemcpyKind kind, CUmemorytype *type)
-{
-    CUmemorytype array;
-    if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice)
-        return cudaErrorInvalidMemcpyDirection;
-    return rt_copy_direction(kind, &array, type);
-}
-
-// `to` has the place in the array and the size.
 static cudaError_t rows_to_array(CUDA_MEMCPY2D *to, const void *src, size_t pitch,
                                  enum cudaMemcpyKind kind, struct rt_copy_call call)
 {
-    CUmemorytype type;
-    if (!to->WidthInBytes || !to->Height)
-        return cudaSuccess;
-    if (!to->dstArray)
-        return cudaErrorInvalidResourceHandle;
-    if (rt_rows_overlap(pitch, to->WidthInBytes, to->Height))
-        return cudaErrorInvalidPitchValue;
-    cudaError_t r = rows_source(kind, &type);
-    if (r)
-        return r;
-    to->dstMemoryType = CU_MEMORYTYPE_ARRAY;
-    rt_copy_from(to, type, src, pitch);
-    return rt_copy_2d(to, call);
+    return rows_of_array(to, true, (void *)(uintptr_t)src, pitch, kind, call);
 }
 
 static cudaError_t rows_from_array(CUDA_MEMCPY2D *from, void *dst, size_t pitch,
                                    enum cudaMemcpyKind kind, struct rt_copy_call call)
 {
-    CUmemorytype type;
-    if (!from->WidthInBytes || !from->Height)
-        return cudaSuccess;
-    if (!from->srcArray)
-        return cudaErrorInvalidResourceHandle;
-    if (rt_rows_overlap(pitch, from->WidthInBytes, from->Height))
-        return cudaErrorInvalidPitchValue;
-    cudaError_t r = rows_destination(kind, &type);
-    if (r)
-        return r;
-    from->srcMemoryType = CU_MEMORYTYPE_ARRAY;
-    rt_copy_to(from, type, dst, pitch);
-    return rt_copy_2d(from, call);
+    return rows_of_array(from, false, dst, pitch, kind, call);
 }
 
 cudaError_t rt_cudaMemcpy2DToArray(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src,

@@ -62,46 +62,46 @@ static cudaError_t linear_type(enum cudaMemcpyKind kind, bool to_array, CUmemory
     return cudaSuccess;
 }
 
-static cudaError_t linear_to_array(struct linear_place place, const char *src, size_t count,
-                                   enum cudaMemcpyKind kind, struct rt_copy_call call)
+static cudaError_t linear_rows(struct linear_place place, bool to_array, char *pointer,
+                               size_t count, enum cudaMemcpyKind kind, struct rt_copy_call call)
 {
     CUmemorytype type;
-    cudaError_t r = linear_type(kind, true, &type);
+    cudaError_t r = linear_type(kind, to_array, &type);
     while (!r && count) {
-        CUDA_MEMCPY2D rectangle = {.dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                                   .dstArray = place.array,
-                                   .dstXInBytes = place.x,
-                                   .dstY = place.y};
+        CUDA_MEMCPY2D rectangle = {0};
         linear_rectangle(&place, count, &rectangle);
-        rt_copy_from(&rectangle, type, src, rectangle.WidthInBytes);
+        if (to_array) {
+            rt_copy_from(&rectangle, type, pointer, rectangle.WidthInBytes);
+            rectangle.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+            rectangle.dstArray = place.array;
+            rectangle.dstXInBytes = place.x;
+            rectangle.dstY = place.y;
+        } else {
+            rectangle.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+            rectangle.srcArray = place.array;
+            rectangle.srcXInBytes = place.x;
+            rectangle.srcY = place.y;
+            rt_copy_to(&rectangle, type, pointer, rectangle.WidthInBytes);
+        }
         r = rt_copy_2d(&rectangle, call);
         const size_t bytes = rectangle.WidthInBytes * rectangle.Height;
         linear_advance(&place, bytes);
-        src += bytes;
+        pointer += bytes;
         count -= bytes;
     }
     return r;
 }
 
+static cudaError_t linear_to_array(struct linear_place place, const char *src, size_t count,
+                                   enum cudaMemcpyKind kind, struct rt_copy_call call)
+{
+    return linear_rows(place, true, (char *)(uintptr_t)src, count, kind, call);
+}
+
 static cudaError_t linear_from_array(char *dst, struct linear_place place, size_t count,
                                      enum cudaMemcpyKind kind, struct rt_copy_call call)
 {
-    CUmemorytype type;
-    cudaError_t r = linear_type(kind, false, &type);
-    while (!r && count) {
-        CUDA_MEMCPY2D rectangle = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
-                                   .srcArray = place.array,
-                                   .srcXInBytes = place.x,
-                                   .srcY = place.y};
-        linear_rectangle(&place, count, &rectangle);
-        rt_copy_to(&rectangle, type, dst, rectangle.WidthInBytes);
-        r = rt_copy_2d(&rectangle, call);
-        const size_t bytes = rectangle.WidthInBytes * rectangle.Height;
-        linear_advance(&place, bytes);
-        dst += bytes;
-        count -= bytes;
-    }
-    return r;
+    return linear_rows(place, false, dst, count, kind, call);
 }
 
 static cudaError_t linear_between(struct linear_place dst, struct linear_place src, size_t count,

@@ -5,20 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "failures.h"
 #include "guard.h"
 #include "kn_cpu.h"
 #include "run_text.h"
 
 enum { LANES = 32, HALF = 64, MARK = 0x5a5a5a5a };
-
-static int failures;
-#define CHECK(condition, ...)                                                                      \
-    do {                                                                                           \
-        if (!(condition) && failures++ < 10) {                                                     \
-            fprintf(stderr, __VA_ARGS__);                                                          \
-            fprintf(stderr, "\n");                                                                 \
-        }                                                                                          \
-    } while (0)
 
 // The kernel's indices begin in the middle of `from` and `to`.
 struct work {
@@ -112,7 +104,5 @@ int main(void)
         try_outside("wrapping", "s32", 0x7ffffff0);
         try_outside("wrapping", "u32", 0xfffffff0);
     }
-    if (failures)
-        fprintf(stderr, "%d failures\n", failures);
-    return failures != 0;
+    return failures_result();
 }

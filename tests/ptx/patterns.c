@@ -6,20 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "failures.h"
 #include "guard.h"
 #include "kn_cpu.h"
 #include "run_text.h"
 
 enum { LANES = 32, DATA_B = 1024 };
-
-static int failures;
-#define CHECK(condition, ...)                                                                      \
-    do {                                                                                           \
-        if (!(condition) && failures++ < 10) {                                                     \
-            fprintf(stderr, __VA_ARGS__);                                                          \
-            fprintf(stderr, "\n");                                                                 \
-        }                                                                                          \
-    } while (0)
 
 // The memory that the kernel reads and writes.
 struct work {
@@ -141,5 +133,5 @@ int main(void)
         for (unsigned size_B = 1; size_B <= 8; size_B *= 2)
             try_size(size_B);
     }
-    return failures != 0;
+    return failures_result();
 }
