@@ -79,12 +79,23 @@ cudaError_t rt_registered_kernel(const void *host, CUkernel *kernel)
     return symbol_kernel(symbol, kernel);
 }
 
+// Whether the driver knows this kernel or function.
+static bool is_handle(const void *func)
+{
+    CUfunction function;
+    int value;
+    return !rt_cu.cuKernelGetFunction(&function, (CUkernel)func) ||
+           !rt_cu.cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, (CUfunction)func);
+}
+
 cudaError_t rt_launchable(const void *func, CUfunction *function)
 {
     if (!func)
         return cudaErrorInvalidDeviceFunction;
     struct rt_symbol *symbol = rt_registry_find(func);
     if (!symbol || symbol->kind != RT_FUNCTION) {
+        if (rt_registry_incomplete() && !is_handle(func))
+            return cudaErrorMemoryAllocation;
         *function = (CUfunction)func;
         return cudaSuccess;
     }

@@ -293,9 +293,17 @@ static bool end_everything(char *text, size_t capacity)
     return ended;
 }
 
+static bool fails_now(void)
+{
+    void *p = dm_alloc(1);
+    dm_free(p);
+    return !p;
+}
+
 static const struct test_hooks hooks = {
     .fail_after = dm_alloc_fail_after,
     .countdown = dm_alloc_countdown,
+    .fails_now = fails_now,
     .end_everything = end_everything,
 };
 

@@ -14,6 +14,8 @@ struct test_hooks {
     // Returns how many allocations are left until the one that fails. Returns 0 if it has failed,
     // or if failing is turned off.
     uint64_t (*countdown)(void);
+    // Counts an allocation of another library. Returns true if it is the one that fails.
+    bool (*fails_now)(void);
     // Ends everything that the program has left: contexts, mappings, pools, physical memory,
     // objects of the virtual graphics API. Returns false, with a sentence in `text`, if something
     // survives, or device memory is not free afterwards. Other threads cannot make calls any more.

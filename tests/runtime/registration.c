@@ -116,9 +116,10 @@ TEST(configurations_are_a_stack)
     size_t bytes;
     cudaStream_t stream;
     for (unsigned i = 0; i < 40; i++)
-        EXPECT_EQ(__cudaPushCallConfiguration((dim3){i, i + 1, i + 2}, (dim3){i + 3, 1, 1}, i,
-                                              (cudaStream_t)(uintptr_t)i),
-                  0);
+        RT_OK(__cudaPushCallConfiguration((dim3){i, i + 1, i + 2}, (dim3){i + 3, 1, 1}, i,
+                                          (cudaStream_t)(uintptr_t)i)
+                  ? cudaGetLastError()
+                  : cudaSuccess);
     for (unsigned i = 40; i-- > 0;) {
         RT_OK(__cudaPopCallConfiguration(&grid, &block, &bytes, &stream));
         EXPECT_EQ(grid.x, i);
@@ -324,7 +325,10 @@ static unsigned launched_after_change(const char *mode)
     program_function(handle, &host, "other");
     RT_OK(cudaDeviceSynchronize());
     ((struct program_container *)(uintptr_t)w.data)->entry.kind = 0;
-    return cudaLaunchKernel(&host, GRID1, GRID1, NULL, 0, NULL) == cudaSuccess;
+    const bool launched = cudaLaunchKernel(&host, GRID1, GRID1, NULL, 0, NULL) == cudaSuccess;
+    __cudaUnregisterFatBinary(handle);
+    program_finish(&w);
+    return launched;
 }
 
 TEST(eager)
