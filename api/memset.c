@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The manual's chapter "Memory Management": fills. Counts and widths are in values, pitches in
 // bytes. A form without a stream gets the default stream, because of its per-thread twin. It
-// returns after the memory is filled; the manual allows it to return earlier.
+// waits until the memory is filled unless that is device memory.
 #include "api_bodies.h"
 #include "command.h"
 #include "fill.h"

@@ -122,11 +122,21 @@ static CUresult capture_copy(const struct em_copy *copy, struct em_stream *strea
     return em_capture->add(stream, &p);
 }
 
-// "For transfers from or to pageable host memory" the asynchronous forms may be synchronous: the
-// program may reuse that memory when the call returns.
+// Whether the call returns only when the copy is done (manual, "API synchronization behavior").
 static bool has_to_wait(const struct em_copy_command *c, bool async)
 {
-    return !async || c->dst.pageable || c->src.pageable;
+    const enum em_residence dst = c->dst.residence, src = c->src.residence;
+    // "For transfers between device memory and pageable host memory, the function might be
+    // synchronous with respect to host": the program may reuse that memory when the call returns.
+    if (c->dst.pageable || c->src.pageable)
+        return true;
+    // "For transfers from any host memory to any host memory, the function is fully synchronous
+    // with respect to the host."
+    if (async)
+        return dst == EM_ON_HOST && src == EM_ON_HOST;
+    // "For transfers from device memory to device memory, no host-side synchronization is
+    // performed." The host may look at managed memory when the call returns, so that waits.
+    return dst != EM_ON_DEVICE || src != EM_ON_DEVICE;
 }
 
 static void waited(void)
@@ -153,7 +163,7 @@ static __attribute__((noinline)) bool run_shared(struct em_share *share, const s
         return false;
     if (em_unlikely(*result) && is_found_later(&c, *result))
         *result = CUDA_SUCCESS;
-    if (wait)
+    if (wait || !async) // it has run
         waited();
     return true;
 }
@@ -177,7 +187,10 @@ CUresult em_copy(const struct em_copy *copy, struct em_stream *stream, bool asyn
     r = prepare(copy, &c);
     if (!r) {
         wait = has_to_wait(&c, async);
-        r = em_issue(stream, &c.command, wait ? EM_SUBMIT_SYNC : EM_SUBMIT_ASYNC);
+        const int how = wait ? EM_SUBMIT_SYNC : EM_SUBMIT_ASYNC;
+        // A copy that nothing holds up is done too when the call returns.
+        wait |= !async && !em_stream_must_wait(stream);
+        r = em_issue(stream, &c.command, how);
         if (em_unlikely(r) && is_found_later(&c, r))
             r = CUDA_SUCCESS;
     }

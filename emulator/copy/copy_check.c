@@ -192,6 +192,7 @@ static CUresult check_linear(const struct em_end *end, const struct em_copy *c, 
         em_is_device_address(span.first) || em_is_device_address(span.first + span.size_B - 1);
     if (!known) {
         place->pageable = true;
+        place->residence = EM_ON_HOST;
         place->may_fault = span.size_B >= LARGE_PAGEABLE_B;
         linear_access(access, place, &extent, is_dst, NULL);
         return CUDA_SUCCESS;
@@ -205,6 +206,7 @@ static CUresult check_linear(const struct em_end *end, const struct em_copy *c, 
     if (r)
         return r;
     place->may_fault = checked.may_fault;
+    place->residence = checked.residence;
     linear_access(access, place, &extent, is_dst, checked.first);
     return CUDA_SUCCESS;
 }
@@ -283,6 +285,7 @@ static bool check_row_end(const struct em_end *end, uint64_t size_B, bool is_dst
     place->at = (struct dm_position){0, 0, 0};
     place->storage = NULL;
     place->pageable = !a;
+    place->residence = a ? em_memory_residence(a) : EM_ON_HOST;
     place->may_fault = false;
     if (a) {
         em_memory_access(access, a, address, size_B, mode);
@@ -315,6 +318,7 @@ CUresult em_copy_check_end(const struct em_copy *copy, bool is_dst, const char *
     struct em_access *access = &command->access[is_dst ? EM_COPY_WRITES : EM_COPY_READS];
     place->storage = NULL;
     place->pageable = place->may_fault = false;
+    place->residence = EM_ON_DEVICE; // arrays are
     return end->kind == EM_END_ARRAY ? check_array(end, copy, is_dst, name, place, access)
                                      : check_linear(end, copy, is_dst, name, place, access);
 }

@@ -5,8 +5,8 @@
 #include "box.h"
 #include "command.h"
 #include "copy.h"
+#include "memory.h"
 
-struct em_allocation;
 struct em_storage;
 
 // One end of a checked copy.
@@ -14,8 +14,9 @@ struct em_copy_place {
     struct dm_surface surface;
     struct dm_position at;
     struct em_storage *storage; // of an array; NULL: linear memory. The access holds a reference
-    bool pageable;              // the program's own memory, which the driver does not know
-    bool may_fault;             // someone else may take the bytes away while the copy runs
+    enum em_residence residence;
+    bool pageable;  // the program's own memory, which the driver does not know
+    bool may_fault; // someone else may take the bytes away while the copy runs
 };
 
 enum { EM_COPY_READS, EM_COPY_WRITES, EM_COPY_ACCESSES };

@@ -23,6 +23,7 @@ struct fill_command {
     struct em_command command;
     struct em_fill fill;
     bool may_fault; // someone else may take the bytes away while the fill runs
+    enum em_residence residence;
     struct em_access access;
 };
 
@@ -166,6 +167,7 @@ static CUresult check_fill_memory(struct fill_command *c, struct em_context *con
         return r;
     bool gaps = size_B != f->width * f->value_B * f->height;
     c->may_fault = checked.may_fault;
+    c->residence = checked.residence;
     em_memory_access(&c->access, checked.first, f->address, size_B,
                      gaps ? EM_ACCESS_WRITE_SOME : EM_ACCESS_WRITE);
     if (gaps) {
@@ -254,6 +256,14 @@ static CUresult capture_fill(const struct em_fill *f, struct em_stream *stream)
     return em_capture->add(stream, &p);
 }
 
+// "The synchronous memset functions are asynchronous with respect to the host except when the
+// target is pinned host memory or a Unified Memory region, in which case they are fully
+// synchronous."
+static int submission(const struct fill_command *c, int how)
+{
+    return c->residence == EM_ON_DEVICE ? EM_SUBMIT_ASYNC : how;
+}
+
 static bool is_one_short_row(const struct em_fill *f)
 {
     return f->height == 1 && !f->mixed && f->width <= EM_SHARED_MOST_B / 4 &&
@@ -277,8 +287,9 @@ static __attribute__((noinline)) bool run_shared(struct em_share *share, const s
     }
     init_fill(&c, fill);
     c.may_fault = false;
+    c.residence = em_memory_residence(a);
     em_memory_access(&c.access, a, fill->address, size_B, EM_ACCESS_WRITE);
-    return em_issue_shared(share, stream, &c.command, how, result);
+    return em_issue_shared(share, stream, &c.command, submission(&c, how), result);
 }
 
 CUresult em_memory_fill(const struct em_fill *fill, struct em_stream *stream, int how)
@@ -297,7 +308,7 @@ CUresult em_memory_fill(const struct em_fill *fill, struct em_stream *stream, in
     }
     r = prepare_fill(fill, stream->object.context, &c);
     if (!r)
-        r = em_issue(stream, &c.command, how);
+        r = em_issue(stream, &c.command, submission(&c, how));
     em_offer_sharing(stream);
     em_unlock();
     return r;

@@ -19,7 +19,8 @@ struct em_fill {
     unsigned mixed;
 };
 
-// Checks the fill and issues it; `how` is EM_SUBMIT_SYNC or EM_SUBMIT_ASYNC. Takes the lock.
+// Checks the fill and issues it; `how` is EM_SUBMIT_SYNC or EM_SUBMIT_ASYNC. A fill of device
+// memory is EM_SUBMIT_ASYNC in either case. Takes the lock.
 CUresult em_memory_fill(const struct em_fill *fill, struct em_stream *stream, int how);
 
 // Checks that the address and the pitch of a fill that is not empty suit its values.

@@ -347,6 +347,8 @@ CUresult em_memory_check(struct em_context *context, uint64_t address, uint64_t 
         if ((a->access & access) != access)
             return no_access(a, access, name, code);
         out->may_fault |= em_memory_may_fault(a);
+        if (em_memory_residence(a) > out->residence)
+            out->residence = em_memory_residence(a);
         if (em_likely(have >= size))
             break;
         struct em_allocation *next = a->kind == EM_MEMORY_VIRTUAL ? at(a->base + a->size) : NULL;

@@ -88,6 +88,16 @@ static inline bool em_memory_may_fault(const struct em_allocation *a)
            a->kind == EM_MEMORY_REGISTERED || (a->physical && a->physical->may_shrink);
 }
 
+// Where the bytes of memory are, from the one that the host sees least to the one it sees most. A
+// call that is not asynchronous waits for its work if the host could see that it has not ended
+// (manual, "API synchronization behavior").
+enum em_residence { EM_ON_DEVICE, EM_ON_BOTH, EM_ON_HOST };
+
+static inline enum em_residence em_memory_residence(const struct em_allocation *a)
+{
+    return a->kind == EM_MEMORY_MANAGED ? EM_ON_BOTH : a->host ? EM_ON_HOST : EM_ON_DEVICE;
+}
+
 // Fills `access` for [address, address + size), which begins in `a`. It takes no reference, so a
 // command whose memory is freed before it is submitted gives no diagnostic. access->owner is the
 // allocation, for the allocation's watchers. Precondition: em_lock held or shared.
@@ -137,7 +147,8 @@ CUresult em_memory_get(uint64_t address, uint64_t size, const char *name, CUresu
 // Precondition: em_lock held.
 struct em_pointer_range {
     struct em_allocation *first;
-    bool may_fault; // em_memory_may_fault holds for one of the mappings in the range
+    bool may_fault;              // em_memory_may_fault holds for one of the mappings in the range
+    enum em_residence residence; // the greatest of the mappings in the range
 };
 CUresult em_memory_check(struct em_context *context, uint64_t address, uint64_t size,
                          unsigned access, const char *name, CUresult code,
