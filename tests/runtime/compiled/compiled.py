@@ -44,7 +44,7 @@ def main():
     libraries = Path(sys.argv[1])
     nvcc = shutil.which('nvcc') or shutil.which('/usr/local/cuda/bin/nvcc')
     if not nvcc:
-        print('skipped: there is no nvcc')
+        print('NVCC NOT TESTED: nvcc is not installed', file=sys.stderr)
         return SKIPPED
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder)
