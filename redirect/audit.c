@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "object.h"
 #include "patch.h"
@@ -20,7 +22,8 @@ enum { ENTRIES_MAX = 1024, PENDING_MAX = 1024, PATCHED_MAX = 256 };
 static struct link_map *pending[PENDING_MAX]; // objects that were opened and not looked at yet
 static size_t pending_count;
 static struct patched {
-    struct link_map *map;
+    struct link_map *map; // NULL after the object was closed
+    uint64_t code;        // an address of its functions; 0: a free element
     struct rd_stubs stubs;
 } patched[PATCHED_MAX];
 
@@ -72,11 +75,31 @@ static const char *name_of(const struct link_map *map)
 static void remember(struct link_map *map, const struct rd_stubs *stubs)
 {
     for (int i = 0; i < PATCHED_MAX; i++) {
-        if (!patched[i].map) {
-            patched[i] = (struct patched){map, *stubs};
+        if (!patched[i].code) {
+            patched[i] = (struct patched){map, scan.entries[0].address, *stubs};
             return;
         }
     }
+}
+
+static bool is_mapped(uint64_t address)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    return !msync((void *)(uintptr_t)(address & ~(page - 1)), 1, MS_ASYNC) || errno != ENOMEM;
+}
+
+// The loader also closes objects when the process ends, but leaves their code, and threads and
+// destructors of other objects may still call it. So stubs are kept while the code is mapped.
+static void forget_closed(void)
+{
+    const int error = errno;
+    for (int i = 0; i < PATCHED_MAX; i++) {
+        if (patched[i].code && !patched[i].map && !is_mapped(patched[i].code)) {
+            rd_unpatch(&patched[i].stubs);
+            patched[i].code = 0;
+        }
+    }
+    errno = error;
 }
 
 // A program without symbols cannot be redirected, which is said once for each object.
@@ -167,23 +190,23 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace_id, uintptr_t 
 
 EXPORT unsigned la_objclose(uintptr_t *cookie)
 {
-    for (int i = 0; i < PATCHED_MAX; i++) {
-        if (patched[i].map && (uintptr_t)patched[i].map == *cookie) {
-            rd_unpatch(&patched[i].stubs);
+    for (int i = 0; i < PATCHED_MAX; i++)
+        if (patched[i].map && (uintptr_t)patched[i].map == *cookie)
             patched[i].map = NULL;
-        }
-    }
     for (size_t i = 0; i < pending_count; i++)
         if ((uintptr_t)pending[i] == *cookie)
             pending[i] = NULL;
     return 0;
 }
 
-// LA_ACT_CONSISTENT: all objects of this step are mapped. At LA_PREINIT their constructors, which
-// register fat binaries, have run.
+// LA_ACT_CONSISTENT: all objects of this step are mapped, and those that were closed are not. At
+// LA_PREINIT their constructors, which register fat binaries, have run.
 EXPORT void la_activity(uintptr_t *cookie, unsigned flag)
 {
-    if (flag != LA_ACT_CONSISTENT || !pending_count)
+    if (flag != LA_ACT_CONSISTENT)
+        return;
+    forget_closed();
+    if (!pending_count)
         return;
     const size_t count = pending_count;
     pending_count = 0;

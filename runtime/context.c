@@ -14,6 +14,8 @@
 enum { KEPT = 64 };
 static CUcontext primaries[KEPT];
 
+uint32_t rt_context_resets;
+
 // The current context, or NULL. Unlike other calls of the driver, asking for it reports no mistake
 // if there is no context.
 static CUresult current_context(CUcontext *context)
@@ -90,8 +92,10 @@ static bool is_primary_of(CUcontext context, int device)
 static int primary_device(struct rt_thread *self, CUcontext context)
 {
     int devices;
-    if (self->context == context)
+    const uint32_t resets = __atomic_load_n(&rt_context_resets, __ATOMIC_RELAXED);
+    if (self->context == context && self->resets == resets)
         return self->primary_device;
+    self->resets = resets;
     self->primary_device = -1;
     if (!rt_cu.cuDeviceGetCount(&devices))
         for (int i = devices - 1; i >= 0; i--)

@@ -4,9 +4,8 @@
 #include <cuda.h>
 #include <stdbool.h>
 
+#include "thread.h"
 #include "types.h"
-
-struct rt_thread;
 
 // The thread's device: that of the current context, else the one that cudaSetDevice chose, else the
 // first one.
@@ -29,12 +28,22 @@ bool rt_context_is_own(void);
 // of the thread's device.
 cudaError_t rt_need_context(struct rt_thread *self);
 
+// Counts the calls of cudaDeviceReset. Atomic.
+extern uint32_t rt_context_resets;
+
+// Whether the thread has had a context, and no context has been reset since.
+static inline bool rt_context_is_known(void)
+{
+    const struct rt_thread *self = rt_thread();
+    return self->context && self->resets == __atomic_load_n(&rt_context_resets, __ATOMIC_RELAXED);
+}
+
 // Makes a call of the driver that checks the context itself, instead of the check `ctx` before it,
 // which would cost as much as the rest of this library's part. If the context is gone, enters the
 // primary one and tries again. Returns from the body if that fails.
 #define RT_IN_CONTEXT(result, call)                                                                \
     do {                                                                                           \
-        (result) = rt_thread()->context ? (call) : CUDA_ERROR_INVALID_CONTEXT;                     \
+        (result) = rt_context_is_known() ? (call) : CUDA_ERROR_INVALID_CONTEXT;                    \
         if (__builtin_expect((result) == CUDA_ERROR_INVALID_CONTEXT ||                             \
                                  (result) == CUDA_ERROR_CONTEXT_IS_DESTROYED,                      \
                              0)) {                                                                 \

@@ -112,6 +112,7 @@ cudaError_t rt_cudaInitDevice(int device, unsigned int deviceFlags, unsigned int
 
 cudaError_t rt_cudaDeviceReset(void)
 {
+    __atomic_add_fetch(&rt_context_resets, 1, __ATOMIC_RELAXED);
     RT_TRY(rt_cu.cuDevicePrimaryCtxReset(rt_current_device()));
     return cudaSuccess;
 }

@@ -10,8 +10,14 @@ cudaError_t rt_binary_load(struct rt_binary *binary, CUlibrary *library)
         return cudaSuccess;
 
     // Manual, cudaStreamBeginCapture: a capture restricts the potentially unsafe calls of its
-    // thread. That the first use of a kernel loads its code is no business of the program.
+    // thread. It must not notice that the first use of a kernel loads its code.
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    // Before the mutex is locked, because the first context may load all binaries.
+    if (rt_image_needs_context(binary)) {
+        const cudaError_t error = rt_need_context(rt_thread());
+        if (error != cudaSuccess)
+            return error;
+    }
     RT_TRY(rt_cu.cuThreadExchangeStreamCaptureMode(&mode));
     pthread_mutex_lock(&binary->loading);
     CUresult result = CUDA_SUCCESS;

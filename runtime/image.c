@@ -76,15 +76,27 @@ static CUresult image_link(void *const *parts, CUlibrary *library)
     CUresult result = rt_cu.cuLinkCreate(0, NULL, NULL, &state);
     if (result != CUDA_SUCCESS)
         return result;
-    for (; *parts && result == CUDA_SUCCESS; parts++)
-        if (image_part_fits(*parts))
-            result = image_add_part(state, *parts);
+    unsigned added = 0;
+    for (; *parts && result == CUDA_SUCCESS; parts++) {
+        if (!image_part_fits(*parts))
+            continue;
+        result = image_add_part(state, *parts);
+        added++;
+    }
+    if (result == CUDA_SUCCESS && !added)
+        result = CUDA_ERROR_NO_BINARY_FOR_GPU;
     if (result == CUDA_SUCCESS)
         result = rt_cu.cuLinkComplete(state, &image, &size);
     if (result == CUDA_SUCCESS)
         result = rt_cu.cuLibraryLoadData(library, image, NULL, NULL, 0, NULL, NULL, 0);
     (void)rt_cu.cuLinkDestroy(state); // ends `image`, of which the library has a copy
     return result;
+}
+
+bool rt_image_needs_context(const struct rt_binary *binary)
+{
+    const struct wrapper *w = binary->image;
+    return w && w->magic == WRAPPER_MAGIC && w->version == WRAPPER_LINKED;
 }
 
 CUresult rt_image_load(const struct rt_binary *binary, CUlibrary *library)
@@ -101,8 +113,5 @@ CUresult rt_image_load(const struct rt_binary *binary, CUlibrary *library)
         return CUDA_SUCCESS;
     if (image_load_checked(w->data, binary, library) == CUDA_SUCCESS)
         return CUDA_SUCCESS;
-    // The linker needs a context, and its result depends on the device.
-    if (rt_need_context(rt_thread()) != cudaSuccess)
-        return CUDA_ERROR_INVALID_CONTEXT;
     return image_link(w->parts, library);
 }

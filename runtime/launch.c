@@ -60,7 +60,8 @@ cudaError_t rt___cudaPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t 
 
 cudaError_t rt___cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr)
 {
-    return rt_cudaGetKernel(kernelPtr, entryFuncAddr);
+    // Compiled code ignores this error, and goes on to launch NULL.
+    return rt_thread()->missing = rt_cudaGetKernel(kernelPtr, entryFuncAddr);
 }
 
 // The driver takes kernels as functions, and the dynamic shared memory as 32 bits (recorded:
@@ -77,8 +78,12 @@ static cudaError_t launch(CUfunction function, dim3 grid, dim3 block, void **arg
 // A context starts even then (recorded: lazy/LaunchKernel-null).
 static cudaError_t launch_nothing(void)
 {
-    const cudaError_t error = rt_need_context(rt_thread());
-    return error != cudaSuccess ? error : cudaErrorInvalidDeviceFunction;
+    struct rt_thread *self = rt_thread();
+    const cudaError_t error = rt_need_context(self), missing = self->missing;
+    self->missing = cudaSuccess;
+    if (error != cudaSuccess)
+        return error;
+    return missing != cudaSuccess ? missing : cudaErrorInvalidDeviceFunction;
 }
 
 cudaError_t rt___cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args,

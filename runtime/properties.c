@@ -145,9 +145,6 @@ cudaError_t rt_cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
     RT_TRY(rt_cu.cuDeviceGetName(prop->name, sizeof prop->name, device));
     RT_TRY(rt_cu.cuDeviceGetUuid((CUuuid *)&prop->uuid, device));
     RT_TRY(rt_cu.cuDeviceTotalMem(&prop->totalGlobalMem, device));
-    // Only Windows has LUIDs.
-    if (rt_cu.cuDeviceGetLuid(prop->luid, &prop->luidDeviceNodeMask, device))
-        prop->luidDeviceNodeMask = 0;
 #define RT_PROPERTY(member, attribute)                                                             \
     prop->member = property(device, CU_DEVICE_ATTRIBUTE_##attribute);
     RT_PROPERTIES

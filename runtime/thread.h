@@ -2,6 +2,7 @@
 // What the runtime knows about each thread of the program.
 #pragma once
 #include <cuda.h>
+#include <stdint.h>
 
 #include "types.h"
 
@@ -23,6 +24,8 @@ struct rt_thread {
     // The last context that context.c looked at, and the device whose primary context it is, or -1.
     CUcontext context;
     int primary_device;
+    uint32_t resets;     // rt_context_resets at that time
+    cudaError_t missing; // why the thread's last __cudaGetKernel failed, or cudaSuccess
 };
 
 extern __thread struct rt_thread rt_this_thread __attribute__((tls_model("initial-exec")));

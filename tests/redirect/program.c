@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Calls a runtime and prints its answers. As a library (-DLIBRARY) it has `check` alone; as a
-// loader (-DLOADER) it opens that library, several times.
+// loader (-DLOADER) it opens that library, several times. With -DAT_END, the destructor of a
+// library
+// (-DENDING) checks when the process ends.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -18,7 +20,19 @@ int check(void);
 
 enum { TO_DEVICE = 1, TO_HOST = 2, BAD_KIND = 21, INVALID_DIRECTION = 21 };
 
-#ifndef LOADER
+#ifdef ENDING
+static int (*at_end)(void);
+
+void call_at_end(int (*f)(void))
+{
+    at_end = f;
+}
+
+static __attribute__((destructor)) void end(void)
+{
+    printf("result %d\n", at_end());
+}
+#elif !defined LOADER
 // Arguments in registers and on the stack, and a result. Returns 0 if all is right.
 int check(void)
 {
@@ -71,7 +85,15 @@ int main(int argc, char **argv)
     printf("result %d\n", r);
     return r;
 }
-#elif !defined(LIBRARY)
+#elif defined AT_END
+void call_at_end(int (*f)(void));
+
+int main(void)
+{
+    call_at_end(check);
+    return check();
+}
+#elif !defined LIBRARY && !defined ENDING
 static void *in_thread(void *unused)
 {
     return (void *)(size_t)check();

@@ -86,6 +86,10 @@ def standin(t, compiler):
     t.redirected('a linked library', linked)
     t.redirected('a library opened later', loader, library)
 
+    ending = t.build('libending.so', *cc, '-fPIC', '-shared', '-DENDING', program)
+    t.redirected('a call when the process ends', t.build(
+        'at-end', *cc, '-pie', '-DAT_END', program, runtime, ending, f'-Wl,-rpath,{t.folder}'))
+
     # A shared runtime that the program finds before ours.
     other = t.folder / 'other'
     other.mkdir()

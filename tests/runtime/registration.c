@@ -261,6 +261,12 @@ TEST(unregister)
     EXPECT_EQ(read_number(&number), 5); // a fresh copy
 }
 
+static const struct {
+    uint32_t magic;
+    uint16_t version, head_B;
+    uint64_t rest_B;
+} empty = {0xba55ed50, 1, 16, 0};
+
 TEST(relocatable)
 {
     void *parts[] = {
@@ -277,11 +283,6 @@ TEST(relocatable)
         NULL,
     };
     // A driver that has machine code for another device in `data` must link the parts.
-    const struct {
-        uint32_t magic;
-        uint16_t version, head_B;
-        uint64_t rest_B;
-    } empty = {0xba55ed50, 1, 16, 0};
     struct program_wrapper w = {0x466243b1, 2, &empty, parts};
     static char calls, value;
     void **handle = __cudaRegisterFatBinary(&w);
@@ -339,6 +340,24 @@ TEST(eager)
 TEST(lazy)
 {
     EXPECT_EQ(launched_after_change("LAZY"), 0);
+}
+
+// No part can be linked. The launch makes the first context, which loads the same image.
+TEST(eager_without_ptx)
+{
+    test_setting("CUDA_MODULE_LOADING", "EAGER");
+    void *parts[] = {(void *)(uintptr_t)&empty, NULL};
+    struct program_wrapper w = {0x466243b1, 2, &empty, parts};
+    static char host;
+    void **handle = __cudaRegisterFatBinary(&w);
+    program_function(handle, &host, "other");
+    // Compiled code launches NULL after such a failure.
+    cudaKernel_t kernel = NULL;
+    RT_ERROR(__cudaGetKernel(&kernel, &host), cudaErrorNoKernelImageForDevice);
+    RT_ERROR(__cudaLaunchKernel(kernel, GRID1, GRID1, NULL, 0, NULL),
+             cudaErrorNoKernelImageForDevice);
+    RT_ERROR(__cudaLaunchKernel(NULL, GRID1, GRID1, NULL, 0, NULL), cudaErrorInvalidDeviceFunction);
+    __cudaUnregisterFatBinary(handle);
 }
 
 // Wrong images are refused when they are used, and harm nothing else.
@@ -447,5 +466,5 @@ TEST(threads)
 TESTS(CASE(registration_starts_nothing), CASE(launch), CASE(launch_errors),
       CASE(configurations_are_a_stack), CASE(variables), CASE(variable_errors), CASE(managed),
       CASE(handles), CASE(same_function_twice), CASE(unregister), CASE(relocatable), CASE(eager),
-      CASE(lazy), CASE(operation_before_order), CASE(wrong_images), CASE(first_launch_in_a_capture),
-      CASE(two_contexts), CASE(threads))
+      CASE(eager_without_ptx), CASE(lazy), CASE(operation_before_order), CASE(wrong_images),
+      CASE(first_launch_in_a_capture), CASE(two_contexts), CASE(threads))
