@@ -53,9 +53,16 @@ static CUresult copy(const struct imported *m, bool before)
     return before ? CUDA_SUCCESS : cuMemcpyDtoH(host, m->p, 64);
 }
 
+// A call for which the host does not wait.
+static CUresult found_later(CUresult r)
+{
+    EXPECT_OK(r);
+    return cuCtxSynchronize();
+}
+
 static CUresult fill(const struct imported *m, bool before)
 {
-    return before ? CUDA_SUCCESS : cuMemsetD8(m->p, 1, 64);
+    return before ? CUDA_SUCCESS : found_later(cuMemsetD8(m->p, 1, 64));
 }
 
 // Registers the program's own mapping of the file.
@@ -143,7 +150,7 @@ static CUresult copy_between_arrays(const struct imported *m, bool before)
                        .Height = 200,
                        .Depth = 1};
     if (!before)
-        return cuMemcpy3D(&c);
+        return found_later(cuMemcpy3D(&c));
     from = image(m, CU_AD_FORMAT_UNSIGNED_INT8, 4);
     return cuArrayCreate(&to, &desc);
 }
@@ -158,7 +165,8 @@ static CUresult fill_across(const struct imported *m, bool before)
     static char header[HEADER_B];
     (void)m;
     if (!before)
-        return ftruncate(forged, 0) ? CUDA_ERROR_UNKNOWN : cuMemsetD8(both, 1, 2 * GRANULE);
+        return ftruncate(forged, 0) ? CUDA_ERROR_UNKNOWN
+                                    : found_later(cuMemsetD8(both, 1, 2 * GRANULE));
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
                                 .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
                                 .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR};
