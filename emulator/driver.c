@@ -126,6 +126,7 @@ static CUresult start(void)
     em_policy_schedule(em_config()->departures, em_config()->departure_count);
     em_schedule_log_start();
     em_unlock();
+    em_have_cores(); // asks the dynamic loader, as no thread of the driver should do later
     if (em_is_single_threaded()) // later, the kernel takes some milliseconds for it
         em_sharing_prepare();
     em_order_start();
