@@ -73,8 +73,12 @@ def standin(t, compiler):
     pie = t.build('program', *cc, '-pie', '-g', program, runtime)
     t.redirected('strip -g', stripped(pie, '-g'))
     t.refused('strip', STRIPPED, stripped(pie))
-    short = t.build('short', *cc, '-Os', '-falign-functions=1', '-pie', program, runtime)
-    t.refused('short functions', TOO_SHORT, short)
+    functions = ('cudaProfilerStart', 'cudaProfilerStop')
+    tiny = t.folder / 'tiny.c' # the second one begins a byte after the first
+    tiny.write_text('__asm__(".text\\n"\n' + ''.join(
+        f'".globl {f}\\n.hidden {f}\\n.type {f}, @function\\n{f}: ret\\n.size {f}, 1\\n"\n'
+        for f in functions) + ');\n', encoding='utf-8')
+    t.refused('short functions', TOO_SHORT, t.build('short', *cc, '-pie', program, runtime, tiny))
 
     library = t.build('libchecked.so', *cc, '-fPIC', '-shared', '-DLIBRARY', program, runtime)
     loader = t.build('loader', *cc, '-pie', '-DLOADER', program, '-ldl')
