@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the dynamic loader calls (rtld-audit(7)). An object that brings a static runtime is found by
-// its symbol table when the loader has mapped it and everything that it needs, which is before any
-// code of it runs. Nothing else of the runtime is read.
+// The functions that the dynamic loader calls (rtld-audit(7)). After the loader has mapped an
+// object and its dependencies, and before their code runs, the object's symbol table shows if it
+// contains a static runtime. Nothing else of the runtime is read.
 #include <errno.h>
 #include <link.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@
 
 enum { ENTRIES_MAX = 1024, PENDING_MAX = 1024, PATCHED_MAX = 256 };
 
-static struct link_map *pending[PENDING_MAX]; // objects that were opened and not looked at yet
+static struct link_map *pending[PENDING_MAX]; // objects that were opened and not scanned yet
 static size_t pending_count;
 static struct patched {
     struct link_map *map; // NULL after the object was closed
@@ -27,25 +27,26 @@ static struct patched {
     struct rd_stubs stubs;
 } patched[PATCHED_MAX];
 
-// What one object has. The loader's lock is held while it calls us, so one is enough.
+// The result of scanning one object. One variable is enough because the loader calls these
+// functions with its lock held.
 static struct scan {
     uint64_t base;
     struct rd_entry entries[ENTRIES_MAX];
     size_t count;
     unsigned refused; // functions whose entries cannot be overwritten
     bool has_short;   // a function is shorter than the bytes that take its place
-    bool uses_shared; // it expects __cudaRegisterFatBinary of another object
+    bool uses_shared; // it imports __cudaRegisterFatBinary from another object
 } scan;
 
-// A static runtime's functions are hidden. A library that exports functions of these names is a
-// runtime itself, or wants to be between the program and one.
+// The functions of a static runtime are hidden. A library that exports these names is a runtime
+// itself, or intercepts calls to one.
 static bool is_hidden(const Elf64_Sym *symbol)
 {
     return ELF64_ST_BIND(symbol->st_info) == STB_LOCAL ||
            ELF64_ST_VISIBILITY(symbol->st_other) == STV_HIDDEN;
 }
 
-static void look_at(void *context, const char *name, const Elf64_Sym *symbol)
+static void collect_function(void *context, const char *name, const Elf64_Sym *symbol)
 {
     if (strncmp(name, "cuda", 4) && strncmp(name, "__cuda", 6))
         return;
@@ -62,7 +63,7 @@ static void look_at(void *context, const char *name, const Elf64_Sym *symbol)
     scan.entries[scan.count++] = (struct rd_entry){scan.base + symbol->st_value, cell};
 }
 
-static void look_for_shared(void *context, const char *name, const Elf64_Sym *symbol)
+static void find_shared_import(void *context, const char *name, const Elf64_Sym *symbol)
 {
     scan.uses_shared |= !strcmp(name, "__cudaRegisterFatBinary");
 }
@@ -102,7 +103,7 @@ static void forget_closed(void)
     errno = error;
 }
 
-// A program without symbols cannot be redirected, which is said once for each object.
+// Reports that an object without symbols cannot be redirected.
 static void explain_stripped(const struct link_map *map)
 {
     fprintf(stderr,
@@ -117,8 +118,8 @@ static int by_address(const void *a, const void *b)
     return x->address < y->address ? -1 : x->address > y->address;
 }
 
-// Any code that begins inside the bytes that are overwritten. After a short function there is
-// padding, unless another function follows closely; a symbol marks each one.
+// Refuses the object if other code begins inside the bytes that would be overwritten. A short
+// function is followed by padding, or by another function, which has a symbol.
 static void refuse_neighbour(void *context, const char *name, const Elf64_Sym *symbol)
 {
     const uint64_t address = scan.base + symbol->st_value;
@@ -152,9 +153,9 @@ static void redirect(struct link_map *map)
     scan.base = map->l_addr;
     scan.count = scan.refused = 0;
     scan.has_short = scan.uses_shared = false;
-    const bool has_symbols = rd_file_symbols(&file, SHT_SYMTAB, look_at, NULL);
+    const bool has_symbols = rd_file_symbols(&file, SHT_SYMTAB, collect_function, NULL);
     if (!scan.count && rd_file_has_section(&file, ".nvFatBinSegment")) {
-        rd_file_symbols(&file, SHT_DYNSYM, look_for_shared, NULL);
+        rd_file_symbols(&file, SHT_DYNSYM, find_shared_import, NULL);
         if (!scan.uses_shared && !has_symbols)
             explain_stripped(map);
     }
@@ -179,7 +180,8 @@ EXPORT unsigned la_version(unsigned version)
     return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
 
-// Only the program's own namespace is of interest. The result asks for no calls at symbol bindings.
+// Records objects of the program's own namespace. The result 0 means that the loader should not
+// report symbol bindings.
 EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace_id, uintptr_t *cookie)
 {
     *cookie = (uintptr_t)map;
@@ -199,8 +201,8 @@ EXPORT unsigned la_objclose(uintptr_t *cookie)
     return 0;
 }
 
-// LA_ACT_CONSISTENT: all objects of this step are mapped, and those that were closed are not. At
-// LA_PREINIT their constructors, which register fat binaries, have run.
+// At LA_ACT_CONSISTENT all new objects are mapped and closed ones are not. LA_PREINIT would be too
+// late, because constructors, which register fat binaries, have run then.
 EXPORT void la_activity(uintptr_t *cookie, unsigned flag)
 {
     if (flag != LA_ACT_CONSISTENT)
@@ -217,8 +219,8 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned flag)
             redirect(pending[i]);
 }
 
-// Another libcudart.so.13 is replaced, also if an RPATH or an absolute path names it. Other major
-// versions have other functions.
+// Replaces any other libcudart.so.13, even if an RPATH or an absolute path leads to it. Other major
+// versions are left alone because they have other functions.
 EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
 {
     const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;

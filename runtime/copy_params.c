@@ -48,14 +48,14 @@ cudaError_t rt_array_element_size(cudaArray_const_t array, size_t *size_B)
     return cudaSuccess;
 }
 
-// Manual, cudaMemcpy3D: the pitch must be at least the width, and the source and the destination
-// are one array or one pointer each. The width is compared as it stands, in elements (recorded:
-// copy_arrays/3d-device-to-float-array-pitch-15).
+// Manual, cudaMemcpy3D: the source and the destination are one array or one pointer each.
 static cudaError_t check_operand(const struct cudaPitchedPtr *pointer, const void *array)
 {
     return !pointer->ptr == !array ? cudaErrorInvalidValue : cudaSuccess;
 }
 
+// Manual, cudaMemcpy3D: the pitch must be at least the width. The width is compared in elements,
+// not in bytes (recorded: copy_arrays/3d-device-to-float-array-pitch-15).
 static cudaError_t check_pitch(const struct cudaPitchedPtr *pointer, struct cudaExtent extent)
 {
     return pointer->ptr && (pointer->pitch < extent.width || pointer->ysize < extent.height)
@@ -126,9 +126,14 @@ cudaError_t rt_copy_3d_params(const struct cudaMemcpy3DParms *in, CUDA_MEMCPY3D 
 
 static void *pointer_of(CUmemorytype type, const void *host, CUdeviceptr device)
 {
-    return type == CU_MEMORYTYPE_ARRAY  ? NULL
-           : type == CU_MEMORYTYPE_HOST ? (void *)host
-                                        : (void *)device;
+    switch (type) {
+    case CU_MEMORYTYPE_ARRAY:
+        return NULL;
+    case CU_MEMORYTYPE_HOST:
+        return (void *)host;
+    default:
+        return (void *)device;
+    }
 }
 
 cudaError_t rt_copy_3d_parms_of(const CUDA_MEMCPY3D *in, struct cudaMemcpy3DParms *out)

@@ -5,15 +5,14 @@
 #include "rt.h"
 #include "valid_devices.h"
 
-// The list of cudaSetValidDevices, at most as long as there are devices.
+// The list of cudaSetValidDevices. It is empty until the program sets one.
 enum { LISTED = 64 };
 static int listed[LISTED];
 static int listed_count;
 
 cudaError_t rt_cudaGetDeviceCount(int *count)
 {
-    RT_TRY(rt_cu.cuDeviceGetCount(count));
-    return cudaSuccess;
+    return rt_error(rt_cu.cuDeviceGetCount(count));
 }
 
 cudaError_t rt_cudaGetDevice(int *device)
@@ -65,17 +64,16 @@ cudaError_t rt_cudaSetValidDevices(int *device_arr, int len)
     return cudaSuccess;
 }
 
-// Flags: how a thread waits has at most one of the first three bits. The driver does not
-// take cudaDeviceMapHost, which always holds, nor its own bits for core dumps (recorded:
-// device/flags-20, device/flags-40).
+// At most one of the three flags that say how a thread waits may be set. The driver rejects
+// cudaDeviceMapHost and its own flags for core dumps, so they are removed: host memory is always
+// mapped (recorded: device/flags-20, device/flags-40).
 static cudaError_t device_set_flags(int device, unsigned int flags)
 {
     unsigned int wait = flags & cudaDeviceScheduleMask;
     if (flags & ~(unsigned int)cudaDeviceMask || (wait & (wait - 1)))
         return cudaErrorInvalidValue;
     flags &= cudaDeviceScheduleMask | cudaDeviceLmemResizeToMax | cudaDeviceSyncMemops;
-    RT_TRY(rt_cu.cuDevicePrimaryCtxSetFlags(device, flags));
-    return cudaSuccess;
+    return rt_error(rt_cu.cuDevicePrimaryCtxSetFlags(device, flags));
 }
 
 cudaError_t rt_cudaSetDeviceFlags(unsigned int flags)
@@ -113,8 +111,7 @@ cudaError_t rt_cudaInitDevice(int device, unsigned int deviceFlags, unsigned int
 cudaError_t rt_cudaDeviceReset(void)
 {
     __atomic_add_fetch(&rt_context_resets, 1, __ATOMIC_RELAXED);
-    RT_TRY(rt_cu.cuDevicePrimaryCtxReset(rt_current_device()));
-    return cudaSuccess;
+    return rt_error(rt_cu.cuDevicePrimaryCtxReset(rt_current_device()));
 }
 
 cudaError_t rt_cudaDeviceSynchronize(void)
@@ -126,12 +123,10 @@ cudaError_t rt_cudaDeviceSynchronize(void)
 
 cudaError_t rt_cudaDeviceGetPCIBusId(char *pciBusId, int len, int device)
 {
-    RT_TRY(rt_cu.cuDeviceGetPCIBusId(pciBusId, len, device));
-    return cudaSuccess;
+    return rt_error(rt_cu.cuDeviceGetPCIBusId(pciBusId, len, device));
 }
 
 cudaError_t rt_cudaDeviceGetByPCIBusId(int *device, const char *pciBusId)
 {
-    RT_TRY(rt_cu.cuDeviceGetByPCIBusId(device, pciBusId));
-    return cudaSuccess;
+    return rt_error(rt_cu.cuDeviceGetByPCIBusId(device, pciBusId));
 }

@@ -14,8 +14,8 @@ static inline cudaError_t rt_error(CUresult result)
     return __builtin_expect(result == CUDA_SUCCESS, 1) ? cudaSuccess : rt_error_slow(result);
 }
 
-// Returns from a body if a call of the driver fails. Bodies should use it for every such call, but
-// for the last one.
+// Returns from a body if a call of the driver fails. A body whose last statement is such a call
+// returns rt_error(call) instead.
 #define RT_TRY(call)                                                                               \
     do {                                                                                           \
         CUresult rt_result_ = (call);                                                              \

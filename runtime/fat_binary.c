@@ -119,10 +119,9 @@ cudaError_t rt_function(const void *func, CUfunction *function)
     if (error != cudaSuccess)
         return error;
     const CUresult result = rt_cu.cuKernelGetFunction(function, (CUkernel)launchable);
-    if (result == CUDA_ERROR_INVALID_HANDLE)
-        *function = launchable; // a function already, or no handle at all
-    else
-        RT_TRY(result);
+    if (result != CUDA_ERROR_INVALID_HANDLE)
+        return rt_error(result);
+    *function = launchable; // a function already, or no handle at all
     return cudaSuccess;
 }
 

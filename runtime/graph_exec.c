@@ -14,8 +14,8 @@ cudaError_t rt_cudaGraphInstantiateWithFlags(cudaGraphExec_t *pGraphExec, cudaGr
     return rt_error(rt_cu.cuGraphInstantiate(pGraphExec, graph, flags));
 }
 
-// The parameters have the layout of the driver's. A twin uploads to the per-thread default stream
-// if the stream is NULL, so the driver gets a copy.
+// The driver gets a copy of the parameters, because a twin replaces a NULL stream by the per-thread
+// default stream.
 cudaError_t rt_cudaGraphInstantiateWithParams(cudaGraphExec_t *pGraphExec, cudaGraph_t graph,
                                               cudaGraphInstantiateParams *instantiateParams,
                                               cudaStream_t default_stream)
@@ -66,7 +66,7 @@ cudaError_t rt_cudaGraphNodeGetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode
     return rt_error(rt_cu.cuGraphNodeGetEnabled(hGraphExec, hNode, isEnabled));
 }
 
-// Callers may pass NULL if they do not ask why (recorded: graphs/update).
+// `resultInfo` may be NULL (recorded: graphs/update).
 cudaError_t rt_cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph,
                                    cudaGraphExecUpdateResultInfo *resultInfo)
 {

@@ -2,24 +2,21 @@
 // The manual's chapter "Device Management": settings of the current device.
 #include "rt.h"
 
-// The runtime's limits and configurations have the driver's numbers.
+// Limits and configurations have the same numbers in the runtime and in the driver.
 
 cudaError_t rt_cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
-    RT_TRY(rt_cu.cuCtxSetLimit((CUlimit)limit, value));
-    return cudaSuccess;
+    return rt_error(rt_cu.cuCtxSetLimit((CUlimit)limit, value));
 }
 
 cudaError_t rt_cudaDeviceGetLimit(size_t *pValue, enum cudaLimit limit)
 {
-    RT_TRY(rt_cu.cuCtxGetLimit(pValue, (CUlimit)limit));
-    return cudaSuccess;
+    return rt_error(rt_cu.cuCtxGetLimit(pValue, (CUlimit)limit));
 }
 
 cudaError_t rt_cudaDeviceSetCacheConfig(enum cudaFuncCache cacheConfig)
 {
-    RT_TRY(rt_cu.cuCtxSetCacheConfig((CUfunc_cache)cacheConfig));
-    return cudaSuccess;
+    return rt_error(rt_cu.cuCtxSetCacheConfig((CUfunc_cache)cacheConfig));
 }
 
 cudaError_t rt_cudaDeviceGetCacheConfig(enum cudaFuncCache *pCacheConfig)
@@ -32,8 +29,7 @@ cudaError_t rt_cudaDeviceGetCacheConfig(enum cudaFuncCache *pCacheConfig)
 
 cudaError_t rt_cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
 {
-    RT_TRY(rt_cu.cuCtxSetSharedMemConfig((CUsharedconfig)config));
-    return cudaSuccess;
+    return rt_error(rt_cu.cuCtxSetSharedMemConfig((CUsharedconfig)config));
 }
 
 cudaError_t rt_cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *pConfig)
@@ -46,21 +42,19 @@ cudaError_t rt_cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *pConfig)
 
 cudaError_t rt_cudaDeviceGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
 {
-    RT_TRY(rt_cu.cuCtxGetStreamPriorityRange(leastPriority, greatestPriority));
-    return cudaSuccess;
+    return rt_error(rt_cu.cuCtxGetStreamPriorityRange(leastPriority, greatestPriority));
 }
 
 cudaError_t rt_cudaDeviceFlushGPUDirectRDMAWrites(enum cudaFlushGPUDirectRDMAWritesTarget target,
                                                   enum cudaFlushGPUDirectRDMAWritesScope scope)
 {
-    RT_TRY(rt_cu.cuFlushGPUDirectRDMAWrites((CUflushGPUDirectRDMAWritesTarget)target,
-                                            (CUflushGPUDirectRDMAWritesScope)scope));
-    return cudaSuccess;
+    return rt_error(rt_cu.cuFlushGPUDirectRDMAWrites((CUflushGPUDirectRDMAWritesTarget)target,
+                                                     (CUflushGPUDirectRDMAWritesScope)scope));
 }
 
-// Works on the current context, and does not start one (recorded: lazy/CtxResetPersistingL2Cache).
+// Applies to the current context, if any; does not create one (recorded:
+// lazy/CtxResetPersistingL2Cache).
 cudaError_t rt_cudaCtxResetPersistingL2Cache(void)
 {
-    RT_TRY(rt_cu.cuCtxResetPersistingL2Cache());
-    return cudaSuccess;
+    return rt_error(rt_cu.cuCtxResetPersistingL2Cache());
 }

@@ -4,15 +4,14 @@
 
 cudaError_t rt_cudaDeviceCanAccessPeer(int *canAccessPeer, int device, int peerDevice)
 {
-    RT_TRY(rt_cu.cuDeviceCanAccessPeer(canAccessPeer, device, peerDevice));
-    return cudaSuccess;
+    return rt_error(rt_cu.cuDeviceCanAccessPeer(canAccessPeer, device, peerDevice));
 }
 
 cudaError_t rt_cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attr, int srcDevice,
                                          int dstDevice)
 {
-    RT_TRY(rt_cu.cuDeviceGetP2PAttribute(value, (CUdevice_P2PAttribute)attr, srcDevice, dstDevice));
-    return cudaSuccess;
+    return rt_error(
+        rt_cu.cuDeviceGetP2PAttribute(value, (CUdevice_P2PAttribute)attr, srcDevice, dstDevice));
 }
 
 // The driver names the peer by a context: here, by its primary one.
@@ -45,16 +44,14 @@ cudaError_t rt_cudaDeviceGetHostAtomicCapabilities(unsigned int *capabilities,
                                                    const enum cudaAtomicOperation *operations,
                                                    unsigned int count, int device)
 {
-    RT_TRY(rt_cu.cuDeviceGetHostAtomicCapabilities(
+    return rt_error(rt_cu.cuDeviceGetHostAtomicCapabilities(
         capabilities, (const CUatomicOperation *)operations, count, device));
-    return cudaSuccess;
 }
 
 cudaError_t rt_cudaDeviceGetP2PAtomicCapabilities(unsigned int *capabilities,
                                                   const enum cudaAtomicOperation *operations,
                                                   unsigned int count, int srcDevice, int dstDevice)
 {
-    RT_TRY(rt_cu.cuDeviceGetP2PAtomicCapabilities(
+    return rt_error(rt_cu.cuDeviceGetP2PAtomicCapabilities(
         capabilities, (const CUatomicOperation *)operations, count, srcDevice, dstDevice));
-    return cudaSuccess;
 }

@@ -36,9 +36,12 @@ cudaError_t rt_cudaPointerGetAttributes(struct cudaPointerAttributes *attributes
         attributes->hostPointer = (void *)ptr;
         return cudaSuccess;
     }
-    attributes->type = managed                      ? cudaMemoryTypeManaged
-                       : type == CU_MEMORYTYPE_HOST ? cudaMemoryTypeHost
-                                                    : cudaMemoryTypeDevice;
+    if (managed)
+        attributes->type = cudaMemoryTypeManaged;
+    else if (type == CU_MEMORYTYPE_HOST)
+        attributes->type = cudaMemoryTypeHost;
+    else
+        attributes->type = cudaMemoryTypeDevice;
     attributes->device = device;
     attributes->devicePointer = (void *)(uintptr_t)device_pointer;
     attributes->hostPointer = host_pointer;

@@ -4,8 +4,7 @@
 
 cudaError_t rt_cudaProfilerStart(void)
 {
-    RT_TRY(rt_cu.cuProfilerStart());
-    return cudaSuccess;
+    return rt_error(rt_cu.cuProfilerStart());
 }
 
 // Without a context there is nothing to stop, and it is not started (recorded: lazy/ProfilerStop).

@@ -138,10 +138,11 @@ void rt_registry_release(struct rt_binary *binary)
 struct rt_binary *rt_registry_next(struct rt_binary *previous)
 {
     pthread_mutex_lock(&registry_lock);
-    // A binary that was removed meanwhile is no element of the list any more.
-    struct rt_binary *next = !previous                            ? binaries
-                             : registry_binary((void **)previous) ? previous->hh.next
-                                                                  : NULL;
+    struct rt_binary *next = NULL;
+    if (!previous)
+        next = binaries;
+    else if (registry_binary((void **)previous)) // else it was removed, and has no next one
+        next = previous->hh.next;
     if (next)
         next->references++;
     pthread_mutex_unlock(&registry_lock);

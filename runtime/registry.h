@@ -5,8 +5,8 @@
 // variables while the program or a shared library loads, before main. The program then names a
 // kernel by the address of its host function, and a variable by the address of its host copy.
 //
-// Registering calls nothing of the driver: a fat binary is loaded when the program first uses a
-// part of it (fat_binary.h).
+// Registering does not call the driver. A fat binary is loaded when the program first uses a kernel
+// or variable of it (fat_binary.h).
 #pragma once
 #include <pthread.h>
 #include <stdatomic.h>
@@ -66,11 +66,11 @@ struct rt_binary *rt_registry_next(struct rt_binary *previous);
 void rt_registry_symbol(void **handle, enum rt_symbol_kind kind, const void *host, const char *name,
                         size_t size);
 
-// Returns the symbol that the program names by `host`, or NULL. Code in C++ names a managed
-// variable by the address of its memory, too.
+// Returns the symbol that the program names by `host`, or NULL. C++ code may also name a managed
+// variable by the address of its memory.
 //
-// Takes no lock if this thread has asked for the symbol before. The symbol stays valid until its
-// binary is unregistered, which a program does not do while it uses the symbol.
+// Takes no lock if this thread looked the symbol up before. The symbol stays valid until its binary
+// is unregistered; the program must not use the symbol any more then.
 struct rt_symbol *rt_registry_find(const void *host);
 
 // Returns the symbol with this CUkernel or managed memory, or NULL.

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Unmodified GStreamer: its CUDA elements must make the frames that its own elements for the CPU
-make.
+"""Unmodified GStreamer: frames from its CUDA elements must equal those from its CPU elements.
 
     run_gstreamer.py CARDLESS FOLDER
 
 cudaconvertscale compiles its kernels with NVRTC, which comes from PyPI and is installed into
-FOLDER. Exit status 77: GStreamer's CUDA plugin is not installed. Without NVRTC or Xvfb the cases
-that need them are skipped, which is said."""
+FOLDER. Exit status 77: GStreamer's CUDA plugin is not installed. Without NVRTC or Xvfb, the cases
+that need them are skipped with a message."""
 import os
 import shutil
 import subprocess
@@ -20,10 +19,10 @@ NVRTC = 'nvidia-cuda-nvrtc-cu12==12.9.86'
 SKIPPED, FRAMES, SECONDS = 77, 3, 60
 CUDA = 'video/x-raw(memory:CUDAMemory)'
 
-# Source format and size, result format and size, and how far a byte may be off: at most, and on
-# average. The kernels compute with floats and sample chroma in the middle of four pixels, the CPU
-# with integers and at the left edge; so colours differ a little, and more at the bars' edges.
-# Formats of the same family differ in nothing.
+# Source format and size, result format and size, test pattern, and the largest and the mean
+# difference of a byte that is allowed. Colours differ a little, and more at the edges of bars,
+# because the kernels use floats and sample chroma in the middle of four pixels, and the CPU uses
+# integers and samples at the left edge. Conversions within a family of formats are exact.
 CONVERSIONS = [
     ('BGRA', '320x240', 'RGBA', '320x240', 'smpte', 0, 0),
     ('RGBA', '320x240', 'RGBP', '320x240', 'smpte', 0, 0),
