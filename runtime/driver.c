@@ -50,8 +50,9 @@ cudaError_t rt_driver_start(void)
 {
     int version = 0, devices = 0;
     // Manual, cudaErrorInsufficientDriver: "the installed NVIDIA CUDA driver is older than the CUDA
-    // runtime library".
-    if (!rt_driver_is_loaded() || rt_cu.cuDriverGetVersion(&version) || version < RT_VERSION)
+    // runtime library". A driver of the same major version is new enough (CUDA's minor version
+    // compatibility).
+    if (!rt_driver_is_loaded() || rt_cu.cuDriverGetVersion(&version) || version < RT_MAJOR * 1000)
         return cudaErrorInsufficientDriver;
     CUresult r = rt_cu.cuInit(0);
     if (!r)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Memory and semaphores of other APIs and processes.
 #include <stddef.h>
+#include <string.h>
 
 #include "channel.h"
 
@@ -10,8 +11,11 @@
     _Static_assert(sizeof(a) == sizeof(b) && SAME_MEMBER(a, b, first) && SAME_MEMBER(a, b, last),  \
                    #a " has the layout of " #b)
 
-SAME_STRUCT(struct cudaExternalSemaphoreHandleDesc, CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC, handle,
-            flags);
+_Static_assert(SAME_MEMBER(struct cudaExternalSemaphoreHandleDesc,
+                           CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC, handle) &&
+                   SAME_MEMBER(struct cudaExternalSemaphoreHandleDesc,
+                               CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC, flags),
+               "descriptors of semaphores");
 SAME_STRUCT(struct cudaExternalSemaphoreSignalParams, CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS, params,
             flags);
 SAME_STRUCT(struct cudaExternalSemaphoreWaitParams, CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS, params,
@@ -79,9 +83,10 @@ cudaError_t
 rt_cudaImportExternalSemaphore(cudaExternalSemaphore_t *extSem_out,
                                const struct cudaExternalSemaphoreHandleDesc *semHandleDesc)
 {
-    return rt_error(rt_cu.cuImportExternalSemaphore(
-        (CUexternalSemaphore *)extSem_out,
-        (const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *)semHandleDesc));
+    // Version 12 has no reserved bytes after the flags.
+    CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc = {0};
+    memcpy(&desc, semHandleDesc, sizeof *semHandleDesc);
+    return rt_error(rt_cu.cuImportExternalSemaphore((CUexternalSemaphore *)extSem_out, &desc));
 }
 
 cudaError_t

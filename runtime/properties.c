@@ -112,6 +112,21 @@
     RT_PROPERTY(ipcEventSupported, IPC_EVENT_SUPPORTED)                                            \
     RT_PROPERTY(clusterLaunch, CLUSTER_LAUNCH)                                                     \
     RT_PROPERTY(unifiedFunctionPointers, UNIFIED_FUNCTION_POINTERS)                                \
+    RT_PROPERTIES_OF_VERSION
+
+// Those that only one version of the structure has.
+#if RT_MAJOR == 12
+#define RT_PROPERTIES_OF_VERSION                                                                   \
+    RT_PROPERTY(clockRate, CLOCK_RATE)                                                             \
+    RT_PROPERTY(deviceOverlap, GPU_OVERLAP)                                                        \
+    RT_PROPERTY(kernelExecTimeoutEnabled, KERNEL_EXEC_TIMEOUT)                                     \
+    RT_PROPERTY(computeMode, COMPUTE_MODE)                                                         \
+    RT_PROPERTY(maxTexture1DLinear, MAXIMUM_TEXTURE1D_LINEAR_WIDTH)                                \
+    RT_PROPERTY(memoryClockRate, MEMORY_CLOCK_RATE)                                                \
+    RT_PROPERTY(singleToDoublePrecisionPerfRatio, SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO)           \
+    RT_PROPERTY(cooperativeMultiDeviceLaunch, COOPERATIVE_MULTI_DEVICE_LAUNCH)
+#else
+#define RT_PROPERTIES_OF_VERSION                                                                   \
     RT_PROPERTY(deviceNumaConfig, NUMA_CONFIG)                                                     \
     RT_PROPERTY(deviceNumaId, NUMA_ID)                                                             \
     RT_PROPERTY(mpsEnabled, MPS_ENABLED)                                                           \
@@ -119,6 +134,7 @@
     RT_PROPERTY(gpuPciDeviceID, GPU_PCI_DEVICE_ID)                                                 \
     RT_PROPERTY(gpuPciSubsystemID, GPU_PCI_SUBSYSTEM_ID)                                           \
     RT_PROPERTY(hostNumaMultinodeIpcSupported, HOST_NUMA_MULTINODE_IPC_SUPPORTED)
+#endif
 
 // The runtime's attributes have the driver's numbers.
 cudaError_t rt_cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device)

@@ -49,7 +49,9 @@ static cudaError_t resource_to_runtime(const CUDA_RESOURCE_DESC *desc, struct cu
 {
     memset(out, 0, sizeof(*out));
     out->resType = (enum cudaResourceType)desc->resType;
+#if RT_MAJOR >= 13
     out->flags = desc->flags;
+#endif
     switch (desc->resType) {
     case CU_RESOURCE_TYPE_ARRAY:
         out->res.array.array = (cudaArray_t)desc->res.array.hArray;

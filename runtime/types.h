@@ -2,6 +2,13 @@
 // Every type in the prototypes of the runtime. Types of other APIs are declared here, so that the
 // library is built without their headers; their sizes are part of those ABIs.
 #pragma once
+// The version of the runtime: 13, or 12 for libcudart.so.12 (runtime/version_12).
+#ifndef RT_MAJOR
+#define RT_MAJOR 13
+#endif
+#if RT_MAJOR == 12
+#include "version_12/structures.h"
+#endif
 #include <cuda.h>
 #include <cardless/abi/egl.h>
 #include <cardless/abi/gl.h>
@@ -13,7 +20,11 @@
 #include <texture_types.h>
 #include <vector_types.h>
 
+#if RT_MAJOR == 12
+enum { RT_VERSION = 12090 };
+#else
 enum { RT_VERSION = 13000 };
+#endif
 
 // OpenGL
 typedef unsigned int GLenum;

@@ -102,8 +102,7 @@ class Generator:
         for stream, handle in streams:
             lines += ['    if (!r)',
                       f'        r = {self.dialect.body}open_stream(&entry, {handle}, &{stream});']
-        body = f'{self.dialect.body}{target.name}'
-        lines += ['    if (!r)', f'        r = {body}({given});']
+        lines += ['    if (!r)', f'        r = {target.body}({given});']
         for stream, _ in reversed(streams):
             lines += [f'    if ({stream})', f'        {self.h}_stream_put({stream});']
         if 'own' in row.checks:
@@ -160,7 +159,7 @@ class Generator:
         """Only calls the body: no state of the thread, no checks."""
         value = '' if row.result == 'void ' else 'return '
         return (f'{self.h.upper()}_EXPORT {row.result}{name}({row.c_arguments()})\n{{\n'
-                f'    {value}{self.dialect.body}{row.name}({self.given(row, row, twin)});\n}}\n')
+                f'    {value}{row.body}({self.given(row, row, twin)});\n}}\n')
 
     def wrapper(self, row, name, twin):
         if 'direct' in row.flags and self.table.implemented(row):
@@ -197,7 +196,7 @@ class Generator:
         if self.table.implemented(row):
             given = self.given(row, row, twin)
             value = '' if void else f'{row.result}value = '
-            lines.append(f'    {value}{self.dialect.body}{row.name}({given});')
+            lines.append(f'    {value}{row.body}({given});')
             value = '' if void else 'value'
         else:
             lines.append(f'    {self.dialect.result} r = {self.h}_unsupported(&entry, &said);')
@@ -255,11 +254,12 @@ class Generator:
             text += f'struct {self.stream_struct};\n\n'
         text += f'// {body}check_NAME returns this if the call is complete without its stream.\n' \
             f'#define {body.upper()}DONE (({result})-1)\n\n'
-        for row in self.table.rows:
+        for row in self.table.rows + self.table.hidden:
             if row.answer in ('unsupported', 'same'):
                 continue
             has = self.table.implemented(row)
-            text += f'#define {body.upper()}HAS_{row.name} {int(has)}\n'
+            if row not in self.table.hidden:
+                text += f'#define {body.upper()}HAS_{row.name} {int(has)}\n'
             if not has:
                 continue
             struct = self.stream_struct and f'struct {self.stream_struct}'
@@ -267,7 +267,7 @@ class Generator:
             if self.table.takes_default_stream(row):
                 kind = f'{struct} *' if struct else f'{self.dialect.stream_type} '
                 arguments.append(f'{kind}default_stream')
-            text += f'{row.result}{body}{row.name}({", ".join(arguments) or "void"});\n'
+            text += f'{row.result}{row.body}({", ".join(arguments) or "void"});\n'
             if 'own' in row.checks:
                 own = ', '.join(a.text for a in row.arguments if not a.stream)
                 text += f'{result} {body}check_{row.name}({own});\n'

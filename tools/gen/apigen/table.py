@@ -18,7 +18,7 @@ class Dialect:
     KEYS = {'prefix': 1, 'result': 1, 'success': 1, 'body': 1, 'helpers': 1, 'entry': None,
             'types': None, 'headers': None, 'stream': 3, 'streamtype': 1, 'check': None,
             'handletext': 1, 'objects': 1, 'firsttwin': 1, 'internal': 1, 'node': 1, 'procs': 1,
-            'facts': 1, 'columns': None, 'coverage': 2, 'about': 1}
+            'facts': 1, 'columns': None, 'coverage': 2, 'about': 1, 'base': 1}
 
     def __init__(self):
         self.values, self.checks = {}, {}
@@ -160,6 +160,7 @@ class Row:
         if arguments not in ('void', '?'):
             self.arguments = [Argument(a, dialect.stream_type) for a in split_arguments(arguments)]
         self.base = re.sub(r'_v\d$', '', self.name)
+        self.body = dialect.body + self.name
         self.streams = [a for a in self.arguments if a.stream]
         self.check(dialect)
 
@@ -227,11 +228,17 @@ class Table:
         self.path, self.dialect = path, Dialect()
         self.folder = os.path.dirname(os.path.abspath(path))
         self.rows, self.by_name, self.declared = [], {}, []
+        self.hidden, self.of_base = [], {}  # rows of the base table that are not exported, all rows
         chapter = header = None
         for number, line in logical_lines(path):
             try:
-                if line.startswith('dialect '):
+                if line.startswith('dialect base '):
+                    self.start_from(Table(os.path.join(self.folder, line.split()[-1])))
+                elif line.startswith('dialect '):
                     self.dialect.line(line.split()[1:])
+                elif line.startswith(('without ', 'renamed ')):
+                    word, *names = line.split()
+                    {'without': self.without, 'renamed': self.renamed}[word](*names)
                 elif line.startswith('chapter '):
                     chapter, header = [c.strip() for c in line[len('chapter '):].split('|')]
                 else:
@@ -240,8 +247,36 @@ class Table:
                 sys.exit(f'{path}:{number}: {e}')
         for row in self.rows:
             target = row.flags.get('as')
-            if target and target not in self.by_name:
+            if target and target not in self.by_name and target not in self.of_base:
                 sys.exit(f'{path}: {row.name}: as={target} is no row')
+
+    def start_from(self, base):
+        """Rows of another table, which the lines that follow change."""
+        self.rows, self.declared = base.rows, base.declared
+        self.by_name, self.of_base = dict(base.by_name), dict(base.by_name)
+        for key, values in base.dialect.values.items():
+            self.dialect.values[key] = list(values)
+        self.dialect.checks.update(base.dialect.checks)
+        # What these lines state takes the place of the base's.
+        for key in ('body', 'node', 'coverage', 'about'):
+            self.dialect.values.pop(key, None)
+
+    def without(self, *names):
+        """Rows of the base table that this one lacks."""
+        for name in names:
+            row = self.by_name.pop(name, None)
+            if row not in self.rows:
+                raise ValueError(f'{name} is no row of the base table')
+            self.rows.remove(row)
+            self.hidden.append(row)
+
+    def renamed(self, old, new):
+        """A row of the base table that has another name here. Its body keeps the base's name."""
+        row = self.by_name.get(old)
+        if row not in self.rows or new in self.by_name:
+            raise ValueError(f'{old} is no row of the base table, or {new} is one already')
+        self.by_name[new] = self.by_name.pop(old)
+        row.name = new
 
     def add(self, row):
         if row.name in self.by_name:
@@ -249,19 +284,23 @@ class Table:
         (self.declared if row.answer == 'declared' else self.rows).append(row)
         self.by_name[row.name] = row
 
+    def target(self, row):
+        """The row that `as` names: for rows of a table with a base, that of the base."""
+        name = row.flags['as']
+        return self.of_base.get(name) or self.by_name[name]
+
     def implemented(self, row):
         """Whether a call of this row reaches a body."""
-        return row.answer == 'impl' or 'as' in row.flags and \
-            self.implemented(self.by_name[row.flags['as']])
+        return row.answer == 'impl' or 'as' in row.flags and self.implemented(self.target(row))
 
     def body(self, row):
         """The row whose body a call of this row reaches."""
-        return self.body(self.by_name[row.flags['as']]) if row.answer == 'same' else row
+        return self.body(self.target(row)) if row.answer == 'same' else row
 
     def takes_default_stream(self, row):
         """Whether the body gets the default stream as its last argument."""
         if row.answer == 'narrow':
-            return self.takes_default_stream(self.by_name[row.flags['as']])
+            return self.takes_default_stream(self.target(row))
         return row.twin == 'ptds' or 'inside' in row.flags or 'default' in row.flags
 
     def names(self):
