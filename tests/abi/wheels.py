@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""NVIDIA's headers, compiler and runtime of CUDA 12.9, from PyPI. Nothing of them enters the
+repository: tests compare with the headers, and run programs that the compiler makes."""
+import fcntl
+import subprocess
+import sys
+from pathlib import Path
+
+PACKAGES = ['nvidia-cuda-runtime-cu12==12.9.79', 'nvidia-cuda-nvcc-cu12==12.9.86']
+
+
+def cuda_12(folder):
+    """Installs the packages into the folder, if no test has done that before. Returns the folders
+    of the runtime and of the compiler, or None."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / 'lock', 'w', encoding='utf-8') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / 'complete').exists():
+            command = [sys.executable, '-m', 'pip', 'install', '--quiet', '--no-deps', '--retries',
+                       '1', '--timeout', '15', '--upgrade', '--target', folder / 'packages']
+            r = subprocess.run([*command, *PACKAGES], capture_output=True, text=True)
+            if r.returncode:
+                print(r.stderr.strip()[-500:])
+                return None
+            (folder / 'complete').touch()
+    nvidia = folder / 'packages' / 'nvidia'
+    return nvidia / 'cuda_runtime', nvidia / 'cuda_nvcc'
