@@ -2,6 +2,7 @@
 // The manual's chapter "Device Management": devices, their choice, and their flags.
 #include <stdlib.h>
 
+#include "fat_binary.h"
 #include "rt.h"
 #include "valid_devices.h"
 
@@ -118,6 +119,7 @@ cudaError_t rt_cudaDeviceSynchronize(void)
 {
     CUresult result;
     RT_IN_CONTEXT(result, rt_cu.cuCtxSynchronize());
+    rt_binaries_unload();
     return rt_error(result);
 }
 

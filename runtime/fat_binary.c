@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Fat binaries: loads what compiled code has registered, when it is first used.
 #include "fat_binary.h"
+
+#include <stdlib.h>
+
 #include "image.h"
 
 cudaError_t rt_binary_load(struct rt_binary *binary, CUlibrary *library)
@@ -19,6 +22,7 @@ cudaError_t rt_binary_load(struct rt_binary *binary, CUlibrary *library)
             return error;
     }
     RT_TRY(rt_cu.cuThreadExchangeStreamCaptureMode(&mode));
+    rt_binaries_unload();
     pthread_mutex_lock(&binary->loading);
     CUresult result = CUDA_SUCCESS;
     *library = atomic_load(&binary->library);
@@ -31,12 +35,29 @@ cudaError_t rt_binary_load(struct rt_binary *binary, CUlibrary *library)
     return rt_error(result);
 }
 
-void rt_binary_unload(struct rt_binary *binary)
+// Binaries whose libraries are still to be unloaded.
+static _Atomic(struct rt_binary *) retired;
+
+void rt_binary_retire(struct rt_binary *binary)
 {
-    const CUlibrary library = atomic_load(&binary->library);
-    // At the end of the process the driver may have ended already, and refuses.
-    if (library)
-        (void)rt_cu.cuLibraryUnload(library);
+    if (!atomic_load(&binary->library)) {
+        free(binary);
+        return;
+    }
+    binary->next_retired = atomic_load(&retired);
+    while (!atomic_compare_exchange_weak(&retired, &binary->next_retired, binary))
+        ;
+}
+
+void rt_binaries_unload(void)
+{
+    if (!atomic_load_explicit(&retired, memory_order_relaxed))
+        return;
+    for (struct rt_binary *b = atomic_exchange(&retired, NULL), *next; b; b = next) {
+        next = b->next_retired;
+        (void)rt_cu.cuLibraryUnload(atomic_load(&b->library)); // fails if the driver has ended
+        free(b);
+    }
 }
 
 void rt_binaries_load(void)

@@ -43,5 +43,11 @@ cudaError_t rt_managed_memory(struct rt_symbol *symbol, void **memory);
 // EAGER. A binary that cannot be loaded returns its error when it is used.
 void rt_binaries_load(void);
 
-// Unloads the library of a binary that nothing refers to any more.
-void rt_binary_unload(struct rt_binary *binary);
+// Takes over a binary that nothing refers to any more. Its library is unloaded later, because that
+// waits for work on the device, and closing a shared object does not (recorded:
+// waiting/close-library).
+void rt_binary_retire(struct rt_binary *binary);
+
+// Unloads the libraries of retired binaries. Called where the program waits anyway: when it
+// synchronises with the device, or when another binary is loaded.
+void rt_binaries_unload(void);

@@ -2,10 +2,44 @@
 // Attributes of kernels, and the handles that the driver has for them.
 #include "fat_binary.h"
 
+// A kernel, whose attributes belong to a device, or the function of a context. The driver keeps any
+// number for attribute 14 of a kernel, but 0 or 1 for that of a function (recorded:
+// functions/set-14 and x_streams func_attributes/set-14).
+struct function_handle {
+    CUkernel kernel; // NULL: it is a function
+    CUfunction function;
+    CUdevice device; // of the kernel
+};
+
+static cudaError_t function_handle(const void *func, struct function_handle *handle)
+{
+    CUfunction launchable, function;
+    const cudaError_t error = rt_launchable(func, &launchable);
+    if (error != cudaSuccess)
+        return error;
+    *handle = (struct function_handle){.function = launchable};
+    const CUresult result = rt_cu.cuKernelGetFunction(&function, (CUkernel)launchable);
+    if (result == CUDA_ERROR_INVALID_HANDLE)
+        return cudaSuccess; // a function already, or no handle at all
+    RT_TRY(result);
+    // The driver knows the kernel's attributes even if the context cannot be used any more.
+    RT_TRY(rt_cu.cuCtxGetStreamPriorityRange(NULL, NULL));
+    handle->kernel = (CUkernel)launchable;
+    return rt_error(rt_cu.cuCtxGetDevice(&handle->device));
+}
+
+static CUresult function_attribute(const struct function_handle *h, CUfunction_attribute attribute,
+                                   int *value)
+{
+    if (h->kernel)
+        return rt_cu.cuKernelGetAttribute(value, attribute, h->kernel, h->device);
+    return rt_cu.cuFuncGetAttribute(value, attribute, h->function);
+}
+
 cudaError_t rt_cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *func)
 {
-    CUfunction function;
-    const cudaError_t error = rt_function(func, &function);
+    struct function_handle handle;
+    const cudaError_t error = function_handle(func, &handle);
     if (error != cudaSuccess)
         return error;
     if (!attr)
@@ -13,7 +47,7 @@ cudaError_t rt_cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void
 
     int values[CU_FUNC_ATTRIBUTE_MAX];
     for (int i = 0; i < CU_FUNC_ATTRIBUTE_MAX; i++)
-        RT_TRY(rt_cu.cuFuncGetAttribute(&values[i], (CUfunction_attribute)i, function));
+        RT_TRY(function_attribute(&handle, (CUfunction_attribute)i, &values[i]));
     *attr = (struct cudaFuncAttributes){
         .sharedSizeBytes = (size_t)values[CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES],
         .constSizeBytes = (size_t)values[CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES],
@@ -45,11 +79,14 @@ _Static_assert((int)cudaFuncAttributeMaxDynamicSharedMemorySize ==
 
 cudaError_t rt_cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attr, int value)
 {
-    CUfunction function;
-    const cudaError_t error = rt_function(func, &function);
+    struct function_handle h;
+    const cudaError_t error = function_handle(func, &h);
     if (error != cudaSuccess)
         return error;
-    return rt_error(rt_cu.cuFuncSetAttribute(function, (CUfunction_attribute)attr, value));
+    const CUfunction_attribute attribute = (CUfunction_attribute)attr;
+    if (h.kernel)
+        return rt_error(rt_cu.cuKernelSetAttribute(attribute, value, h.kernel, h.device));
+    return rt_error(rt_cu.cuFuncSetAttribute(h.function, attribute, value));
 }
 
 cudaError_t rt_cudaFuncSetCacheConfig(const void *func, enum cudaFuncCache cacheConfig)

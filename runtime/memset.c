@@ -63,10 +63,13 @@ static cudaError_t memset_3d(struct cudaPitchedPtr p, int value, struct cudaExte
     size_t slice_bytes, rows;
     if (!extent.width || !extent.height || !extent.depth)
         return cudaSuccess;
-    if (extent.depth > 1 && p.pitch < extent.width)
+    if (p.ysize < extent.height || __builtin_mul_overflow(extent.height, extent.depth, &rows))
         return cudaErrorInvalidValue;
-    if (p.ysize < extent.height || __builtin_mul_overflow(p.pitch, p.ysize, &slice_bytes) ||
-        __builtin_mul_overflow(extent.height, extent.depth, &rows))
+    // The pitch of a single slice is the driver's to check (recorded:
+    // copy_ranges/memset3d-width-huge).
+    if (extent.depth == 1)
+        slice_bytes = 0;
+    else if (p.pitch < extent.width || __builtin_mul_overflow(p.pitch, p.ysize, &slice_bytes))
         return cudaErrorInvalidValue;
     if (extent.height == p.ysize)
         return rt_error(

@@ -126,13 +126,12 @@ void rt_registry_release(struct rt_binary *binary)
     pthread_mutex_unlock(&registry_lock);
     if (!last)
         return;
-    rt_binary_unload(binary);
     for (struct rt_symbol *s = binary->symbols, *next; s; s = next) {
         next = s->next;
         free(s);
     }
     pthread_mutex_destroy(&binary->loading);
-    free(binary);
+    rt_binary_retire(binary);
 }
 
 struct rt_binary *rt_registry_next(struct rt_binary *previous)

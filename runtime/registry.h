@@ -27,6 +27,7 @@ struct rt_binary {
     unsigned references;       // the registration, and loads in progress
     pthread_mutex_t loading;   // held while the driver loads the binary
     _Atomic(CUlibrary) library;
+    struct rt_binary *next_retired; // after nothing refers to it any more (fat_binary.c)
     UT_hash_handle hh;
 };
 
@@ -50,7 +51,7 @@ struct rt_symbol {
 // Registers a fat binary. Returns NULL if out of memory.
 struct rt_binary *rt_registry_add(const void *image);
 
-// Unregisters a binary and its symbols, and unloads it when no load is in progress. Ignores unknown
+// Unregisters a binary and its symbols, and retires it when no load is in progress. Ignores unknown
 // handles.
 void rt_registry_remove(void **handle);
 

@@ -248,9 +248,16 @@ cudaError_t rt_cudaCreateTextureObject(cudaTextureObject_t *pTexObject,
                                             pResViewDesc && in_array ? &view : NULL));
 }
 
+// Object 0 is nothing to destroy, but the rules about capture hold (recorded:
+// capture/destroy-texture-0-mode0). Freeing NULL makes the same checks.
+static CUresult destroy_nothing(void)
+{
+    return rt_cu.cuMemFree(0);
+}
+
 cudaError_t rt_cudaDestroyTextureObject(cudaTextureObject_t texObject)
 {
-    return texObject ? rt_error(rt_cu.cuTexObjectDestroy(texObject)) : cudaSuccess;
+    return rt_error(texObject ? rt_cu.cuTexObjectDestroy(texObject) : destroy_nothing());
 }
 
 cudaError_t rt_cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *pResDesc,
@@ -303,7 +310,7 @@ cudaError_t rt_cudaCreateSurfaceObject(cudaSurfaceObject_t *pSurfObject,
 
 cudaError_t rt_cudaDestroySurfaceObject(cudaSurfaceObject_t surfObject)
 {
-    return surfObject ? rt_error(rt_cu.cuSurfObjectDestroy(surfObject)) : cudaSuccess;
+    return rt_error(surfObject ? rt_cu.cuSurfObjectDestroy(surfObject) : destroy_nothing());
 }
 
 cudaError_t rt_cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *pResDesc,

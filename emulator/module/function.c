@@ -196,8 +196,9 @@ CUresult em_code_set_attribute(const struct em_code *code, struct em_function_se
         to = &s->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH];
         break;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
-        s->non_portable = value != 0;
-        return CUDA_SUCCESS;
+        low = INT32_MIN;
+        to = &s->non_portable;
+        break;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
         to = &s->policy;
         high = CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING;
@@ -234,6 +235,9 @@ CUresult em_function_get_attribute(CUfunction handle, CUfunction_attribute attri
     if (!r)
         r = em_code_get_attribute(f->code, f->settings, f->object.context->device, attribute, out);
     em_unlock();
+    // A kernel keeps any number (recorded: x_runtime_k functions/set-14).
+    if (!r && attribute == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED)
+        *out = *out != 0;
     return r;
 }
 
