@@ -16,12 +16,19 @@ _Static_assert(cudaMemPoolAttrUsedMemHigh == (int)CU_MEMPOOL_ATTR_USED_MEM_HIGH,
 
 // ---- allocations. One of no bytes succeeds and has no address.
 
+// There is nothing to allocate, but the rules about capture hold (recorded: null_objects
+// nulls/malloc-async-0-0). Freeing NULL makes the same checks.
+static cudaError_t pool_nothing(cudaStream_t stream)
+{
+    return rt_error(rt_cu.cuMemFreeAsync(0, stream));
+}
+
 cudaError_t rt_cudaMallocAsync(void **devPtr, size_t size, cudaStream_t hStream)
 {
     CUdeviceptr address = 0;
     *devPtr = NULL;
     if (!size)
-        return cudaSuccess;
+        return pool_nothing(hStream);
     RT_TRY(rt_cu.cuMemAllocAsync(&address, size, hStream));
     *devPtr = (void *)(uintptr_t)address;
     return cudaSuccess;
@@ -35,7 +42,7 @@ cudaError_t rt_cudaMallocFromPoolAsync(void **ptr, size_t size, cudaMemPool_t me
         return cudaErrorInvalidValue;
     *ptr = NULL;
     if (!size)
-        return cudaSuccess;
+        return pool_nothing(stream);
     RT_TRY(rt_cu.cuMemAllocFromPoolAsync(&address, size, memPool, stream));
     *ptr = (void *)(uintptr_t)address;
     return cudaSuccess;
@@ -43,8 +50,6 @@ cudaError_t rt_cudaMallocFromPoolAsync(void **ptr, size_t size, cudaMemPool_t me
 
 cudaError_t rt_cudaFreeAsync(void *devPtr, cudaStream_t hStream)
 {
-    if (!devPtr)
-        return cudaSuccess;
     return rt_error(rt_cu.cuMemFreeAsync((CUdeviceptr)(uintptr_t)devPtr, hStream));
 }
 

@@ -248,8 +248,8 @@ cudaError_t rt_cudaCreateTextureObject(cudaTextureObject_t *pTexObject,
                                             pResViewDesc && in_array ? &view : NULL));
 }
 
-// Object 0 is nothing to destroy, but the rules about capture hold (recorded:
-// capture/destroy-texture-0-mode0). Freeing NULL makes the same checks.
+// Object 0 is nothing to destroy, but the rules about capture hold (recorded: null_objects
+// nulls/texture-0 and nulls/surface-0). Freeing NULL makes the same checks.
 static CUresult destroy_nothing(void)
 {
     return rt_cu.cuMemFree(0);

@@ -11,6 +11,7 @@
 #include "lock.h"
 #include "memory.h"
 #include "quirk.h"
+#include "stage.h"
 #include "stream.h"
 #include "synchronised.h"
 
@@ -187,6 +188,8 @@ CUresult em_copy(const struct em_copy *copy, struct em_stream *stream, bool asyn
     r = prepare(copy, &c);
     if (!r) {
         wait = has_to_wait(&c, async);
+        if (em_unlikely(wait && async && em_stream_must_wait(stream)))
+            wait = !em_copy_stage(&c);
         const int how = wait ? EM_SUBMIT_SYNC : EM_SUBMIT_ASYNC;
         // A copy that nothing holds up is done too when the call returns.
         wait |= !async && !em_stream_must_wait(stream);

@@ -33,10 +33,11 @@ struct em_copy {
     uint64_t width_B, height, depth;
 };
 
-// Checks a copy and issues it in `stream`. The call returns before the copy is done with `async`,
-// unless the program's own pageable memory takes part or both ends are host memory; without, only
-// if both ends are device memory. Errors of such a copy are those of the stream. A copy of nothing
-// is CUDA_SUCCESS whatever else is wrong with it. Takes the lock: precondition: em_lock not held.
+// Checks a copy and issues it in `stream`. With `async` the call returns before the copy is done,
+// unless both ends are host memory, or the program's own pageable memory takes part and cannot be
+// staged (stage.h). Without `async` it does so only if both ends are device memory. Errors of such
+// a copy are those of the stream. A copy of nothing is CUDA_SUCCESS whatever else is wrong with it.
+// Takes the lock: precondition: em_lock not held.
 CUresult em_copy(const struct em_copy *copy, struct em_stream *stream, bool async);
 
 // Checks a copy and makes a command of it that can be kept, cloned and issued. *out is NULL if

@@ -14,6 +14,7 @@
 #include "error.h"
 #include "hash.h"
 #include "lock.h"
+#include "visible.h"
 
 enum { DEVICES_MAX = DM_BOOK_CARDS, FILE_MAX_B = 1 << 16 };
 static const char default_devices[] = "h100";
@@ -135,7 +136,7 @@ uint64_t em_device_key(const struct em_device *device)
     const struct dm_device_profile *profile = &device->profile;
     uint64_t key = dm_hash(DM_HASH_START, profile->id, strlen(profile->id));
     key = dm_hash(key, &profile->total_memory, sizeof profile->total_memory);
-    return dm_hash(key, &device->ordinal, sizeof device->ordinal) | 1;
+    return dm_hash(key, &device->card, sizeof device->card) | 1;
 }
 
 void em_device_open_book(struct em_device *device)
@@ -144,32 +145,8 @@ void em_device_open_book(struct em_device *device)
     static struct dm_book *book; // guarded by em_lock
     if (device->book || (!book && dm_book_create(&book)))
         return;
-    device->book = &book->cards[device->ordinal];
+    device->book = &book->cards[device->card];
     __atomic_store_n(&device->book->key, em_device_key(device), __ATOMIC_RELAXED);
-}
-
-// Moves the devices that CUDA_VISIBLE_DEVICES lists to the front, in its order, and returns their
-// number. Manual, environment variables: "If one of the indices is invalid, only the devices whose
-// index precedes the invalid index are visible to CUDA applications."
-static int choose_visible(struct em_device *devices, int count)
-{
-    const char *list = em_config()->visible_devices;
-    bool chosen[DEVICES_MAX] = {false};
-    int visible = 0;
-    if (!list)
-        return count;
-    struct em_device all[DEVICES_MAX];
-    memcpy(all, devices, (size_t)count * sizeof *all);
-    for (char *end = NULL; visible < count; list = end + 1) {
-        const long index = strtol(list, &end, 10);
-        if (end == list || index < 0 || index >= count || chosen[index])
-            break;
-        chosen[index] = true;
-        devices[visible++] = all[index];
-        if (*end != ',')
-            break;
-    }
-    return visible;
 }
 
 CUresult em_devices_start(void)
@@ -203,17 +180,12 @@ CUresult em_devices_start(void)
     for (int i = 0; i < count && !r; i++) {
         char *item = strsep(&next, ",");
         r = read_profile(item, &devices[i].profile);
-        devices[i].ordinal = i; // until choose_visible()
+        devices[i].card = i;
         if (!r)
             choose_bus_address(&devices[i]);
     }
     if (!r)
-        count = choose_visible(devices, count);
-    if (!r && !count)
-        r = em_fail(CUDA_ERROR_NO_DEVICE,
-                    "CUDA_VISIBLE_DEVICES (\"%s\") names no device; unset it, or name devices by "
-                    "their numbers from 0",
-                    em_config()->visible_devices);
+        r = em_devices_choose(devices, &count);
     for (int i = 0; i < count; i++)
         devices[i].ordinal = i;
 out:

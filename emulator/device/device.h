@@ -12,6 +12,7 @@ struct em_context;
 
 struct em_device {
     int ordinal;
+    int card; // its place in CARDLESS_DEVICES, which CUDA_VISIBLE_DEVICES does not change
     struct dm_device_profile profile; // with this device's own address on the PCI bus
     // Guarded by em_lock.
     struct em_context *primary; // NULL until it is retained for the first time
@@ -67,9 +68,9 @@ static inline unsigned em_device_architecture(const struct em_device *device)
                       em_device_attribute(device, DM_ATTRIBUTE_compute_capability_minor));
 }
 
-// Returns the device's UUID. If this process can use a software Vulkan device, device 0 has the
-// same UUID, because programs match the devices of CUDA and Vulkan by UUID. CARDLESS_UUID overrides
-// the UUID of device 0. The first call may load Vulkan. Precondition: em_lock NOT held.
+// Returns the device's UUID. If this process can use a software Vulkan device, card 0 has the same
+// UUID, because programs match the devices of CUDA and Vulkan by UUID. CARDLESS_UUID overrides the
+// UUID of card 0. The first call may load Vulkan. Precondition: em_lock NOT held.
 void em_device_uuid(const struct em_device *device, unsigned char out[16]);
 
 // Finds the UUID of the first software Vulkan device (uuid.c). Returns 0, or a negative errno if

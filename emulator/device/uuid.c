@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The UUIDs of devices. Device 0 gets its UUID from Vulkan if the process can load Vulkan, which is
+// The UUIDs of devices. Card 0 gets its UUID from Vulkan if the process can load Vulkan, which is
 // never required.
 #include <dlfcn.h>
 #include <errno.h>
@@ -119,21 +119,21 @@ int em_vulkan_uuid(unsigned char out[16])
     return e;
 }
 
-// Makes a UUID that depends only on the profile and the ordinal, so it is the same on every
+// Makes a UUID that depends only on the profile and the card, so it is the same on every
 // machine. It is of version 8, "custom", of RFC 9562.
 static void own_uuid(const struct em_device *device, unsigned char out[16])
 {
     for (int half = 0; half < 2; half++) {
         uint64_t h = dm_hash(DM_HASH_START + (uint64_t)half, "cardless", 8);
         h = dm_hash(h, device->profile.id, strlen(device->profile.id));
-        h = dm_hash(h, &device->ordinal, sizeof device->ordinal);
+        h = dm_hash(h, &device->card, sizeof device->card);
         memcpy(out + 8 * half, &h, 8);
     }
     out[6] = (unsigned char)((out[6] & 0x0f) | 0x80);
     out[8] = (unsigned char)((out[8] & 0x3f) | 0x80);
 }
 
-// The UUID of device 0, if it was found before.
+// The UUID of card 0, if it was found before.
 static struct {
     struct dm_mutex lock;
     bool known;
@@ -153,12 +153,12 @@ static bool known_first(unsigned char out[16])
 // Holds no lock while Vulkan is loaded, because another thread may hold the lock of the dynamic
 // loader and be in a constructor that calls CUDA. If two threads search at the same time, the first
 // result counts.
-static void find_first(unsigned char out[16])
+static void find_first(const struct em_device *device, unsigned char out[16])
 {
     if (em_config()->have_uuid)
         memcpy(out, em_config()->uuid, sizeof first.uuid);
     else if (em_vulkan_uuid(out))
-        own_uuid(&em_devices[0], out);
+        own_uuid(device, out);
     dm_mutex_lock(&first.lock);
     if (!first.known)
         memcpy(first.uuid, out, sizeof first.uuid);
@@ -170,10 +170,10 @@ static void find_first(unsigned char out[16])
 void em_device_uuid(const struct em_device *device, unsigned char out[16])
 {
     em_assert_unlocked();
-    if (device->ordinal) {
+    if (device->card) {
         own_uuid(device, out);
         return;
     }
     if (!known_first(out))
-        find_first(out);
+        find_first(device, out);
 }

@@ -148,8 +148,8 @@ CUresult em_imported_open(struct em_context *context, const CUDA_EXTERNAL_MEMORY
     imported->owned.fd.fd = -1;
     check_size(desc, &info, &imported->said_size);
     em_exporter_check_import(imported, fd);
-    // lavapipe reports the UUID of device 0.
-    if (context->device->ordinal && (info.kind == DM_FD_MESA || info.kind == DM_FD_SWIFTSHADER))
+    // lavapipe reports the UUID of card 0.
+    if (context->device->card && (info.kind == DM_FD_MESA || info.kind == DM_FD_SWIFTSHADER))
         em_mistake(
             M11, CUDA_SUCCESS,
             "%s is imported in a context of device %d, but its exporter has the UUID of device 0",

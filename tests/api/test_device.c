@@ -53,6 +53,49 @@ TEST(attributes)
     EXPECT_EQ(v, -1);
 }
 
+// The UUID of card 1 of two as CUDA_VISIBLE_DEVICES takes it, found by another process.
+static void find_uuid(char text[40])
+{
+    int fds[2];
+    MUST(pipe(fds));
+    if (!fork()) {
+        CUuuid id;
+        char found[40] = "";
+        MUST(cuInit(0));
+        MUST(cuDeviceGetUuid(&id, 1));
+        int n = snprintf(found, sizeof found, "GPU-");
+        for (int i = 0; i < 16; i++)
+            n += snprintf(found + n, sizeof found - (size_t)n, "%02x", (unsigned char)id.bytes[i]);
+        _exit(write(fds[1], found, sizeof found) != sizeof found);
+    }
+    EXPECT_EQ(read(fds[0], text, 40), 40);
+}
+
+// A card keeps its UUID, whatever its number is.
+TEST(visible_by_uuid)
+{
+    char text[40], again[40] = "GPU-";
+    CUuuid id;
+    int count = 0;
+    test_setting("CARDLESS_DEVICES", "h100,h100");
+    find_uuid(text);
+    test_setting("CUDA_VISIBLE_DEVICES", text);
+    MUST(cuInit(0));
+    EXPECT_OK(cuDeviceGetCount(&count));
+    EXPECT_EQ(count, 1);
+    MUST(cuDeviceGetUuid(&id, 0));
+    for (int i = 0, n = 4; i < 16; i++)
+        n += snprintf(again + n, sizeof again - (size_t)n, "%02x", (unsigned char)id.bytes[i]);
+    EXPECT_STR(again, text);
+}
+
+TEST(visible_twice)
+{
+    test_setting("CARDLESS_DEVICES", "h100,h100");
+    test_setting("CUDA_VISIBLE_DEVICES", "1,0,1");
+    EXPECT_ERROR(cuInit(0), CUDA_ERROR_INVALID_DEVICE);
+}
+
 TEST(uuid)
 {
     CUuuid first, again, second;
@@ -153,5 +196,5 @@ TEST(peers)
     EXPECT_OK(cuCtxDestroy(a));
 }
 
-TESTS(CASE(ordinals), CASE(name), CASE(attributes), CASE(uuid), CASE(uuid_setting), CASE(bus_id),
-      CASE(linear_texture_width), CASE(peers))
+TESTS(CASE(ordinals), CASE(name), CASE(attributes), CASE(visible_by_uuid), CASE(visible_twice),
+      CASE(uuid), CASE(uuid_setting), CASE(bus_id), CASE(linear_texture_width), CASE(peers))

@@ -3,6 +3,7 @@
 """Runs a recorded program as driver 580 and compares each line it prints with the card's answer.
 
 usage: compare.py PROGRAM RECORDING.txt.gz [GROUP...]
+       compare.py OURS.txt.gz RECORDING.txt.gz     compares two recordings; rows are named OURS
 
 A line may differ only if a row of differs.txt excuses it, and only as often as the row says. If the
 card's driver crashed in a case, ours must go on and print a line for it, whatever the line says.
@@ -64,8 +65,12 @@ def agrees(card, ours):
 def main():
     program, path, groups = sys.argv[1], sys.argv[2], sys.argv[3:]
     card = read_recording(path, groups)
-    ours, code = run(program, groups, CARDLESS_PERSONALITY="driver-580",
-                     CARDLESS_DIAGNOSTICS="off")
+    if program.endswith(".gz"):
+        ours, code = read_recording(program), 0
+        path = program
+    else:
+        ours, code = run(program, groups, CARDLESS_PERSONALITY="driver-580",
+                         CARDLESS_DIAGNOSTICS="off")
     rows = read_differs(os.path.basename(path).split(".")[0])
     used = collections.Counter()
     wrong = 0
