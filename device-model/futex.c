@@ -11,11 +11,20 @@
 
 #include "clock.h"
 
-void dm_word_changed(uint32_t *word, const uint32_t *waiters)
+static void wake_all(uint32_t *futex)
 {
-    __atomic_fetch_add(word, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(waiters, __ATOMIC_SEQ_CST))
-        syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    syscall(SYS_futex, futex, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void dm_word_changed(struct dm_word *w)
+{
+    __atomic_fetch_add(&w->changed, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&w->callers, __ATOMIC_SEQ_CST)) {
+        __atomic_fetch_add(&w->called, 1, __ATOMIC_SEQ_CST);
+        wake_all(&w->called);
+    }
+    if (__atomic_load_n(&w->waiters, __ATOMIC_SEQ_CST))
+        wake_all(&w->changed);
 }
 
 int dm_word_sleep(const uint32_t *word, uint32_t seen, uint64_t deadline_ns)

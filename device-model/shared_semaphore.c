@@ -16,7 +16,7 @@
 #include "futex.h"
 #include "hash.h"
 
-enum { VERSION = 1, FILE_B = 4096 };
+enum { VERSION = 2, FILE_B = 4096 };
 _Static_assert(sizeof(struct dm_semaphore_shared) <= FILE_B, "a semaphore has one page");
 _Static_assert(offsetof(struct dm_semaphore_shared, value) == 64, "the picture in the header");
 
@@ -142,7 +142,7 @@ uint64_t dm_semaphore_signal_mark(struct dm_semaphore *semaphore, uint64_t value
     const bool binary = semaphore->kind == DM_SEMAPHORE_BINARY;
     assert(!binary || mark);
     uint64_t before = __atomic_exchange_n(&s->value, binary ? mark : value, __ATOMIC_SEQ_CST);
-    dm_word_changed(&s->changed, &s->waiters);
+    dm_word_changed(&s->word);
     return binary ? before != 0 : before;
 }
 
@@ -161,17 +161,17 @@ int dm_semaphore_wait_unless(struct dm_semaphore *semaphore, uint64_t value, uin
 {
     struct dm_semaphore_shared *s = semaphore->shared;
     int r = 0;
-    __atomic_fetch_add(&s->waiters, 1, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&s->word.waiters, 1, __ATOMIC_SEQ_CST);
     while (!r) {
-        uint32_t seen = __atomic_load_n(&s->changed, __ATOMIC_SEQ_CST);
+        uint32_t seen = __atomic_load_n(&s->word.changed, __ATOMIC_SEQ_CST);
         if (dm_semaphore_reached(semaphore, value))
             break;
         if (stop && __atomic_load_n(stop, __ATOMIC_SEQ_CST))
             r = -ECANCELED;
         else
-            r = dm_word_sleep(&s->changed, seen, deadline_ns);
+            r = dm_word_sleep(&s->word.changed, seen, deadline_ns);
     }
-    __atomic_fetch_sub(&s->waiters, 1, __ATOMIC_SEQ_CST);
+    __atomic_fetch_sub(&s->word.waiters, 1, __ATOMIC_SEQ_CST);
     return r;
 }
 
@@ -182,5 +182,5 @@ int dm_semaphore_wait(struct dm_semaphore *semaphore, uint64_t value, uint64_t d
 
 void dm_semaphore_wake(struct dm_semaphore *semaphore)
 {
-    dm_word_changed(&semaphore->shared->changed, &semaphore->shared->waiters);
+    dm_word_changed(&semaphore->shared->word);
 }

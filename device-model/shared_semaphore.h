@@ -4,10 +4,10 @@
 // cardless.h makes them for tests.
 //
 //   memfd                     byte 0                                    byte 64
-//   ┌───────┬─────────┬──────┬──────────┬───────┐        ┌───────┬─────────┬─────────┐
-//   │ magic │ version │ kind │ identity │ check │   …    │ value │ changed │ waiters │
-//   └───────┴─────────┴──────┴──────────┴───────┘        └───────┴─────────┴─────────┘
-//     written once, by the process that creates it         `changed` is a futex (futex.h)
+//   ┌───────┬─────────┬──────┬──────────┬───────┐        ┌───────┬──────┐
+//   │ magic │ version │ kind │ identity │ check │   …    │ value │ word │
+//   └───────┴─────────┴──────┴──────────┴───────┘        └───────┴──────┘
+//     written once, by the process that creates it         `word` has two futexes (futex.h)
 //
 // There is no lock in the file, so a process that dies at any moment leaves a semaphore that works.
 // Those who wait for its signal go on waiting, as they do on a card. Whoever has the descriptor can
@@ -16,6 +16,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "futex.h"
 
 enum dm_semaphore_kind {
     DM_SEMAPHORE_BINARY = 1, // value 0: unsignalled, else the mark of the signal. A wait resets it
@@ -30,7 +32,7 @@ struct dm_semaphore_shared {
     uint64_t identity; // in practice no two semaphores of a machine have the same
     uint64_t check;    // of the fields above
     _Alignas(64) uint64_t value;
-    uint32_t changed, waiters;
+    struct dm_word word;
 };
 
 // A mapping of a semaphore in this process.

@@ -39,6 +39,14 @@ struct em_thread {
     unsigned crowded;
 
     struct em_share *share; // the thread's slot (share.h), or NULL
+
+    struct em_spin_state {
+        uint64_t waits_since_ns; // dm_now_ns; 0: does not wait
+        uint32_t left_ns;        // that it may still spin in this wait
+        bool spends;             // this wait began with a spin
+        unsigned vain;           // spins in vain, one after the other
+        unsigned pass;           // so many short waits sleep at once
+    } spin;                      // for spin.c
 };
 
 // struct em_thread *em_thread(void) returns the state of the calling thread.

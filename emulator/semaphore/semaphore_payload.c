@@ -20,9 +20,8 @@ CUresult em_payload_create(struct dm_semaphore *semaphore, struct em_payload **o
     }
     p->references = 1;
     p->semaphore = *semaphore;
-    p->source = (struct em_source){.condition.source = &p->source,
-                                   .word = &semaphore->shared->changed,
-                                   .waiters = &semaphore->shared->waiters};
+    p->source =
+        (struct em_source){.condition.source = &p->source, .word = &semaphore->shared->word};
     *out = p;
     return CUDA_SUCCESS;
 }

@@ -4,12 +4,12 @@
 // counts as complete, so that nobody waits for it forever.
 //
 //   memfd of the process that created the events        one slot
-//   ┌───────┬────┬────────┬────────┬───                 ┌────────────┬──────┬─────────┬─────────┐
-//   │ magic │ id │ slot 0 │ slot 1 │ …                  │ generation │ last │ changed │ waiters │
-//   └───────┴────┴────────┴────────┴───                 ├────────────┴──────┴─────────┴─────────┤
-//                                                       │ RECORDS × number, completed, process  │
-//   `changed` is a futex: it changes, and is            └───────────────────────────────────────┘
-//   woken, when a record completes.
+//   ┌───────┬────┬────────┬────────┬───                 ┌────────────┬──────┬──────┐
+//   │ magic │ id │ slot 0 │ slot 1 │ …                  │ generation │ last │ word │
+//   └───────┴────┴────────┴────────┴───                 ├────────────┴──────┴──────┴───────────┐
+//                                                       │ RECORDS × number, completed, process │
+//   `word` (futex.h) changes when a record              └──────────────────────────────────────┘
+//   completes, which wakes those who sleep on it.
 #include "event_shared.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@
 #include "outside.h"
 #include "process_end.h"
 
-#define POOL_MAGIC UINT64_C(0x32544e5645494443) // "CDIEVNT2"
+#define POOL_MAGIC UINT64_C(0x33544e5645494443) // "CDIEVNT3"
 enum { RECORDS = 32, POOL_SLOTS = 1024 };
 
 // In shared memory: any process may have written anything into it. Aligned words, accessed
@@ -42,8 +42,7 @@ struct shared_record {
 struct shared_slot {
     uint64_t generation; // of the event that uses it
     uint64_t last;       // number of the last record
-    uint32_t changed;    // a futex: counts the completions
-    uint32_t waiters;    // processes that wait for it
+    struct dm_word word; // changes when a record completes
     struct shared_record records[RECORDS];
 };
 struct shared_pool {
@@ -144,9 +143,7 @@ static struct pool *pool_with_free_slot(void)
 
 static void begin_source(struct em_event_slot *s)
 {
-    s->source = (struct em_source){.condition.source = &s->source,
-                                   .word = &s->shared->changed,
-                                   .waiters = &s->shared->waiters};
+    s->source = (struct em_source){.condition.source = &s->source, .word = &s->shared->word};
 }
 
 CUresult em_event_slot_create(struct em_event_slot **out)
@@ -175,7 +172,7 @@ CUresult em_event_slot_create(struct em_event_slot **out)
     store(&s->shared->last, 0);
     store(&s->shared->generation, s->generation);
     begin_source(s);
-    dm_word_changed(s->source.word, s->source.waiters); // for who waits for the event before
+    dm_word_changed(s->source.word); // for who waits for the event before
     *out = s;
     return CUDA_SUCCESS;
 }
@@ -303,7 +300,7 @@ void em_event_slot_complete(struct em_event_slot *s, uint64_t record)
     while (before < record && !__atomic_compare_exchange_n(&r->completed, &before, record, false,
                                                            __ATOMIC_RELEASE, __ATOMIC_RELAXED))
         ;
-    dm_word_changed(&s->shared->changed, &s->shared->waiters);
+    dm_word_changed(&s->shared->word);
 }
 
 bool em_event_slot_is_complete(const struct em_event_slot *s, uint64_t record)

@@ -15,15 +15,16 @@
 #include "own_thread.h"
 #include "progress.h"
 #include "scheduler.h"
-#include "workers.h"
+#include "space.h"
 
 enum {
-    FIRST_NS = 10000,  // plain memory is polled after this time, then after twice as long …
-    HURRY_NS = 50000,  // … up to this one while a thread waits,
-    LAST_NS = 1000000, // or up to this one
-    SOME = 8,          // commands that a glance asks
-    MANY = 256,        // commands that the thread asks before it releases the lock
-    WORDS = 127        // the kernel takes 128 words, and one is `kicked`
+    FIRST_NS = 10000,   // plain memory is polled after this time, then after twice as long …
+    HURRY_NS = 50000,   // … up to this one while a thread waits,
+    LAST_NS = 1000000,  // or up to this one
+    SOME = 8,           // commands that a glance asks
+    MANY = 256,         // commands that the thread asks before it releases the lock
+    WORDS = 127,        // the kernel takes 128 words, and one is `kicked`
+    WORDS_SLEPT_ON = 16 // each makes em_outside_sleep slower
 };
 
 struct em_source em_outside_memory = {.condition.source = &em_outside_memory};
@@ -35,10 +36,26 @@ static uint32_t kicked; // a futex: the thread has something new to look at
 static bool hurry;
 static bool listed;       // there are words that the thread does not know yet
 static unsigned spinners; // threads between em_outside_spin_begin and em_outside_spin_end
+static bool sleeps;       // a thread is in em_outside_sleep …
+static bool sleeps_now;   // … and in the kernel, or about to be
+static uint32_t woken;    // a futex: that thread has something else to look at
 
 static long futex(uint32_t *word, int operation, uint32_t value, const struct timespec *timeout)
 {
     return syscall(SYS_futex, word, operation, value, timeout, NULL, 0);
+}
+
+// Sleeps until one of the words changes, or until `deadline_ns` (0: never).
+static long futex_any(struct futex_waitv *wait, unsigned entries, uint64_t deadline_ns)
+{
+    struct timespec until = {(time_t)(deadline_ns / DM_NS_PER_S),
+                             (long)(deadline_ns % DM_NS_PER_S)};
+    return syscall(SYS_futex_waitv, wait, entries, 0, deadline_ns ? &until : NULL, CLOCK_MONOTONIC);
+}
+
+static bool is_unknown(int error)
+{
+    return error == ENOSYS || error == EPERM || error == EINVAL;
 }
 
 static void kick(void)
@@ -54,7 +71,7 @@ static void kick(void)
 
 static uint32_t value_of(const struct em_source *s)
 {
-    return __atomic_load_n(s->word, __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&s->word->changed, __ATOMIC_SEQ_CST);
 }
 
 static void ask(struct em_source *s)
@@ -70,13 +87,19 @@ static bool in_use(const struct em_source *s)
     return s->condition.first || s->threads;
 }
 
-// Whoever changes the word wakes its futex only while this process is counted.
+static void set_counted(bool *counted, bool wanted, uint32_t *total)
+{
+    if (wanted != *counted)
+        __atomic_fetch_add(total, wanted ? 1 : UINT32_MAX, __ATOMIC_SEQ_CST);
+    *counted = wanted;
+}
+
+// Whoever changes the word wakes a futex only while this process is counted.
 static void count(struct em_source *s)
 {
     bool wanted = in_use(s) && !spinners;
-    if (wanted != s->counted)
-        __atomic_fetch_add(s->waiters, wanted ? 1 : UINT32_MAX, __ATOMIC_SEQ_CST);
-    s->counted = wanted;
+    set_counted(&s->called, wanted && s->slept_on, &s->word->callers);
+    set_counted(&s->counted, wanted && !s->slept_on, &s->word->waiters);
 }
 
 static void remove_word(struct em_source *s)
@@ -117,24 +140,22 @@ static void sleep_until_changed(long pause_ns)
     unsigned entries = 0;
     for (const struct em_source *s = words; s && entries < WORDS && !cannot_wait_for_words;
          s = s->next)
-        wait[entries++] =
-            (struct futex_waitv){.uaddr = (uintptr_t)s->word, .val = s->seen, .flags = FUTEX_32};
+        wait[entries++] = (struct futex_waitv){
+            .uaddr = (uintptr_t)&s->word->changed, .val = s->seen, .flags = FUTEX_32};
     listed = false;
     uint32_t kicks = __atomic_load_n(&kicked, __ATOMIC_SEQ_CST);
     wait[entries++] = (struct futex_waitv){
         .uaddr = (uintptr_t)&kicked, .val = kicks, .flags = FUTEX_32 | FUTEX_PRIVATE_FLAG};
     asleep = true;
     em_unlock();
-    struct timespec until, pause = {.tv_nsec = pause_ns};
+    struct timespec pause = {.tv_nsec = pause_ns};
     long r = 0;
     if (entries == 1) {
         futex(&kicked, FUTEX_WAIT_PRIVATE, kicks, pause_ns ? &pause : NULL);
     } else {
-        uint64_t ns = dm_now_ns() + (uint64_t)pause_ns;
-        until = (struct timespec){(time_t)(ns / DM_NS_PER_S), (long)(ns % DM_NS_PER_S)};
-        r = syscall(SYS_futex_waitv, wait, entries, 0, pause_ns ? &until : NULL, CLOCK_MONOTONIC);
+        r = futex_any(wait, entries, pause_ns ? dm_now_ns() + (uint64_t)pause_ns : 0);
     }
-    bool unknown = r < 0 && (errno == ENOSYS || errno == EPERM || errno == EINVAL);
+    bool unknown = r < 0 && is_unknown(errno);
     em_lock();
     asleep = false;
     cannot_wait_for_words = cannot_wait_for_words || unknown;
@@ -258,13 +279,29 @@ void em_outside_ask_changed(void)
     ask_changed(false);
 }
 
+bool em_outside_waits_for_words(void)
+{
+    em_assert_locked();
+    for (const struct em_source *s = words; s; s = s->next)
+        if (in_use(s))
+            return true;
+    return false;
+}
+
+// How many threads may spin at once. Counts the cores of the machine, because whoever changes the
+// word may use others than this process. Under valgrind, only one thread runs at a time.
+static unsigned spinners_most(void)
+{
+    static long cores; // 0: not known yet
+    if (!cores)
+        cores = dm_is_valgrind() ? 1 : sysconf(_SC_NPROCESSORS_ONLN);
+    return cores < 2 ? 0 : (unsigned)cores / 2;
+}
+
 bool em_outside_spin_begin(void)
 {
     em_assert_locked();
-    bool waits = false;
-    for (const struct em_source *s = words; s && !waits; s = s->next)
-        waits = in_use(s);
-    if (!waits || !em_workers_may_help())
+    if (spinners >= spinners_most())
         return false;
     if (!spinners++) {
         for (struct em_source *s = words; s; s = s->next)
@@ -283,6 +320,75 @@ void em_outside_spin_end(void)
     ask_changed(false); // nobody was woken for a change until now
     if (listed)
         kick();
+}
+
+// ---- sleeping without the thread's help ----
+
+// Lists the words that commands and threads wait for. Returns 0 if there are too many.
+static unsigned list_words(struct futex_waitv *wait, unsigned most)
+{
+    unsigned entries = 0;
+    for (struct em_source *s = words; s; s = s->next) {
+        if (!in_use(s))
+            continue;
+        if (entries == most)
+            return 0;
+        wait[entries++] = (struct futex_waitv){
+            .uaddr = (uintptr_t)&s->word->called,
+            .val = __atomic_load_n(&s->word->called, __ATOMIC_SEQ_CST),
+            .flags = FUTEX_32,
+        };
+    }
+    return entries;
+}
+
+// The words that were listed wake the thread that is in em_outside_sleep, or no longer do so.
+static void set_slept_on(bool on)
+{
+    for (struct em_source *s = words; s; s = s->next) {
+        s->slept_on = on && in_use(s);
+        count(s);
+    }
+    ask_changed(false); // those that changed before
+}
+
+int em_outside_sleep(uint64_t deadline_ns)
+{
+    em_assert_locked();
+    struct futex_waitv wait[WORDS_SLEPT_ON + 1];
+    unsigned entries = sleeps || cannot_wait_for_words ? 0 : list_words(wait, WORDS_SLEPT_ON);
+    if (!entries)
+        return -1;
+    uint64_t progressed = em_scheduler.progressed;
+    int result = 0;
+    sleeps = true;
+    set_slept_on(true);
+    if (!em_scheduler.ready.first && em_scheduler.progressed == progressed) {
+        int before = errno;
+        wait[entries++] = (struct futex_waitv){
+            .uaddr = (uintptr_t)&woken, .val = woken, .flags = FUTEX_32 | FUTEX_PRIVATE_FLAG};
+        sleeps_now = true;
+        em_unlock();
+        int error = futex_any(wait, entries, deadline_ns) < 0 ? errno : 0;
+        em_lock_again();
+        sleeps_now = false;
+        errno = before;
+        cannot_wait_for_words = cannot_wait_for_words || is_unknown(error);
+        result = error == ETIMEDOUT ? ETIMEDOUT : 0;
+    }
+    sleeps = false;
+    set_slept_on(false);
+    return result;
+}
+
+void em_outside_wake(void)
+{
+    em_assert_locked();
+    if (!sleeps_now)
+        return;
+    sleeps_now = false;
+    __atomic_fetch_add(&woken, 1, __ATOMIC_SEQ_CST);
+    futex(&woken, FUTEX_WAKE_PRIVATE, 1, NULL);
 }
 
 void em_outside_ask_words(void)

@@ -13,25 +13,27 @@
 //            while another thread synchronises.
 //
 // One thread watches all words and the plain memory, a second one all files. They are started when
-// first needed. A thread of the program that waits looks at the words itself for a few
-// microseconds before it sleeps: it notices a change without a system call, and meanwhile whoever
-// changes a word need not wake anybody. Everything here: precondition: em_lock held.
+// first needed. A thread of the program that waits may look at the words itself for some
+// microseconds before it sleeps (spin.h): it notices a change without a system call, and meanwhile
+// whoever changes a word need not wake anybody. Everything here: precondition: em_lock held.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "condition.h"
+#include "futex.h"
 
 struct em_source {
     struct em_condition condition; // condition.source is this source
-    uint32_t *word;                // changes when the source does; any process may write to it
-    uint32_t *waiters; // in shared memory: how many processes watch the word. Whoever changes the
-                       // state calls dm_word_changed (futex.h)
+    struct dm_word *word;          // in shared memory; any process may write to it. Whoever
+                                   // changes the state calls dm_word_changed
     // The rest belongs to outside.c.
-    uint32_t seen;    // value of the word when the condition was last asked
+    uint32_t seen;    // word->changed when the condition was last asked
     unsigned threads; // in em_source_wait
     bool watched;     // in the list of words; may be there although nobody waits
-    bool counted;     // this process counts in *waiters
+    bool counted;     // this process counts in word->waiters …
+    bool called;      // … or in word->callers
+    bool slept_on;    // by a thread in em_outside_sleep
     struct em_source *previous, *next;
 };
 
@@ -61,11 +63,21 @@ void em_outside_ask_changed(void);
 // changed.
 void em_outside_ask_words(void);
 
+// Whether a command or a thread waits for a word.
+bool em_outside_waits_for_words(void);
 // A thread that waits for progress looks at the words itself from now on: it calls
-// em_outside_ask_changed again and again, and releases em_lock in between. Returns false if nobody
-// waits for a word, or if there is only one processor core.
+// em_outside_ask_changed again and again, and releases em_lock in between. Returns false if half of
+// the machine's cores do so already, or if there is only one core.
 bool em_outside_spin_begin(void);
 void em_outside_spin_end(void);
+
+// Sleeps until a word changes, em_outside_wake is called, or the clock of dm_now_ns reaches
+// `deadline_ns` (0: never), so that a change wakes this thread without the help of the thread that
+// watches the words. Returns 0 or ETIMEDOUT; or -1 at once if the caller has to wait for progress
+// in another way, because another thread sleeps here, or because no words or many are awaited.
+// em_lock is released meanwhile.
+int em_outside_sleep(uint64_t deadline_ns);
+void em_outside_wake(void);
 
 // The kernel cannot say when something else happens that the words stand for: from now on they are
 // polled as plain memory is.

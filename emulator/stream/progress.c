@@ -4,7 +4,6 @@
 #include "progress.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <time.h>
 
 #include "call.h"
@@ -16,15 +15,12 @@
 #include "policy.h"
 #include "scheduler.h"
 #include "service.h"
+#include "spin.h"
 #include "stream.h"
 
 enum {
-    SHARE_MOST = 256,   // commands that a thread runs for others before the runner takes over …
-    SHARE_NS = 1000000, // … or for this long
-    ALONE_NS = 2000,    // a thread that waits for a word gives its core to others after this time,
-                        // because one of them may be about to change the word
-    SPIN_NS = 20000     // it sleeps after this time, which is about as long as it takes to sleep
-                        // and to wake up
+    SHARE_MOST = 256,  // commands that a thread runs for others before the runner takes over …
+    SHARE_NS = 1000000 // … or for this long
 };
 
 // Runs a command that waited, in the name of the call that submitted it.
@@ -107,8 +103,10 @@ void em_wake_waiters(void)
 {
     em_assert_locked();
     em_scheduler.progressed++;
-    if (em_unlikely(em_scheduler.waiters))
+    if (em_unlikely(em_scheduler.waiters)) {
         pthread_cond_broadcast(&em_scheduler.progress);
+        em_outside_wake();
+    }
 }
 
 void em_progress(void)
@@ -149,24 +147,41 @@ static bool may_go_on(uint64_t progressed)
 }
 
 // If something waits for a word that another process changes, looks at the word for a while.
-// Returns whether there was progress. Releases em_lock meanwhile.
-static bool spin(void)
+// Returns whether there was progress. Releases em_lock meanwhile. A thread that has to give up
+// sleeps instead of giving its core away now and then: if another process waits for this core, the
+// kernel wakes this thread on a core that is free, and the next spins of both succeed.
+static bool spin(uint64_t deadline_ns)
 {
-    if (em_likely(!em_outside_spin_begin()))
+    if (em_likely(!em_outside_waits_for_words()))
         return false;
-    uint64_t before = em_scheduler.progressed, begin = dm_now_ns(), spent = 0;
-    while (!may_go_on(before) && spent < SPIN_NS) {
+    struct em_spin_state *budget = &em_self.spin;
+    uint64_t before = em_scheduler.progressed, begin = dm_now_ns(), now = begin,
+             until = begin + em_spin_budget(budget, begin);
+    if (deadline_ns && deadline_ns < until)
+        until = deadline_ns;
+    if (now >= until || !em_outside_spin_begin())
+        return false;
+    while (!may_go_on(before) && now < until) {
         em_unlock();
-        if (spent < ALONE_NS)
-            pause_briefly();
-        else
-            sched_yield();
+        pause_briefly();
         em_lock_again();
         em_outside_ask_changed();
-        spent = dm_now_ns() - begin;
+        now = dm_now_ns();
     }
     em_outside_spin_end();
+    em_spin_spent(budget, now - begin);
     return may_go_on(before); // the end looks once more
+}
+
+static int sleep_until_progress(uint64_t deadline_ns)
+{
+    em_assert_locked();
+    struct timespec until = {(time_t)(deadline_ns / DM_NS_PER_S),
+                             (long)(deadline_ns % DM_NS_PER_S)};
+    if (deadline_ns)
+        return em_lock_wait_until(&em_scheduler.progress, &until);
+    em_lock_wait(&em_scheduler.progress);
+    return 0;
 }
 
 static void wait_progress(uint64_t deadline_ns)
@@ -177,7 +192,7 @@ static void wait_progress(uint64_t deadline_ns)
             em_run_share();
         return;
     }
-    if (spin())
+    if (spin(deadline_ns))
         return;
     if (em_outside_memory.condition.first)
         em_outside_hurry();
@@ -186,15 +201,11 @@ static void wait_progress(uint64_t deadline_ns)
     uint64_t progressed = em_scheduler.progressed;
     if (endless)
         deadline_ns = em_deadlock_time();
-    struct timespec until = {(time_t)(deadline_ns / DM_NS_PER_S),
-                             (long)(deadline_ns % DM_NS_PER_S)};
     em_scheduler.waiters++;
     em_scheduler.endless += endless;
-    int r = 0;
-    if (deadline_ns)
-        r = em_lock_wait_until(&em_scheduler.progress, &until);
-    else
-        em_lock_wait(&em_scheduler.progress);
+    int r = em_outside_sleep(deadline_ns);
+    if (r < 0)
+        r = sleep_until_progress(deadline_ns);
     em_scheduler.waiters--;
     em_scheduler.endless -= endless;
     if (endless && r == ETIMEDOUT && progressed == em_scheduler.progressed)
@@ -204,6 +215,8 @@ static void wait_progress(uint64_t deadline_ns)
 void em_wait_over(void)
 {
     em_assert_locked();
+    if (em_unlikely(em_self.spin.waits_since_ns))
+        em_spin_wait_over(&em_self.spin, dm_now_ns());
     if (em_choice_is_on())
         em_choices_at_call();
 }

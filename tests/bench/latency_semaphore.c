@@ -9,7 +9,7 @@
 #include "../send_fd.h"
 #include "calls.h"
 
-enum { WARM_ROUNDS = 200, ROUNDS = 500 };
+enum { WARM_ROUNDS = 200, SAMPLES = 15500 };
 
 static int other_process; // a socket
 
@@ -53,7 +53,7 @@ static void answer(int socket)
     MUST(cuCtxSetCurrent(context));
     MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     CUexternalSemaphore a = import(there), b = import(back);
-    for (uint64_t i = 1; i <= WARM_ROUNDS + RUNS * ROUNDS; i++) {
+    for (uint64_t i = 1; i <= WARM_ROUNDS + SAMPLES; i++) {
         wait_value(a, i, stream);
         signal_value(b, i, stream);
         MUST(cuStreamSynchronize(stream));
@@ -87,24 +87,30 @@ static CUexternalSemaphore shared_semaphore(void)
     return import(own);
 }
 
+// The distribution over all rounds. A round has two signals and two waits.
+static void two_processes(CUstream stream, CUexternalSemaphore a, CUexternalSemaphore b,
+                          uint64_t *value)
+{
+    static double round_ns[SAMPLES];
+    for (int i = -WARM_ROUNDS; i < SAMPLES; i++) {
+        double start = now_ns();
+        signal_value(a, ++*value, stream);
+        wait_value(b, *value, stream);
+        MUST(cuStreamSynchronize(stream));
+        if (i >= 0)
+            round_ns[i] = (now_ns() - start) / 2;
+    }
+    qsort(round_ns, SAMPLES, sizeof *round_ns, by_value);
+    report("semaphore signal+wait between 2 processes", round_ns[SAMPLES / 2]);
+    report("the same, 10th percentile", round_ns[SAMPLES / 10]);
+    report("the same, 90th percentile", round_ns[SAMPLES * 9 / 10]);
+}
+
 void semaphores(CUstream stream)
 {
     CUexternalSemaphore a = shared_semaphore(), b = shared_semaphore();
-    double rounds_ns[RUNS];
     uint64_t value = 0;
-    for (int run = -1; run < RUNS; run++) {
-        int rounds = run < 0 ? WARM_ROUNDS : ROUNDS;
-        double start = now_ns();
-        for (int i = 0; i < rounds; i++) {
-            signal_value(a, ++value, stream);
-            wait_value(b, value, stream);
-            MUST(cuStreamSynchronize(stream));
-        }
-        if (run >= 0) // two signals and two waits
-            rounds_ns[run] = (now_ns() - start) / (2.0 * rounds);
-    }
-    qsort(rounds_ns, RUNS, sizeof *rounds_ns, by_value);
-    report("semaphore signal+wait between 2 processes", rounds_ns[RUNS / 2]);
+    two_processes(stream, a, b, &value);
     BENCH("semaphore signal+wait+sync", 1000, signal_value(a, ++value, stream);
           wait_value(a, value, stream); cuStreamSynchronize(stream));
 }

@@ -92,7 +92,7 @@ static void time_limits(void)
     EXPECT_EQ(pthread_create(&thread, NULL, signal_later, &s), 0);
     EXPECT_EQ(dm_semaphore_wait(&s, 3, 0), 0);
     pthread_join(thread, NULL);
-    EXPECT_EQ(s.shared->waiters, 0);
+    EXPECT_EQ(s.shared->word.waiters, 0);
     dm_semaphore_close(&s);
     close(fd);
 }
@@ -141,11 +141,11 @@ static void killed_sleeper(void)
         dm_semaphore_wait(&s, 0, 0);
         _exit(1);
     }
-    while (!__atomic_load_n(&s.shared->waiters, __ATOMIC_SEQ_CST))
+    while (!__atomic_load_n(&s.shared->word.waiters, __ATOMIC_SEQ_CST))
         usleep(1000);
     kill(child, SIGKILL);
     EXPECT(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
-    EXPECT_EQ(s.shared->waiters, 1); // it has left its mark
+    EXPECT_EQ(s.shared->word.waiters, 1); // it has left its mark
     EXPECT_EQ(dm_semaphore_wait(&s, 0, dm_now_ns() + SHORT_NS), -ETIMEDOUT);
     dm_semaphore_signal(&s, 0);
     EXPECT_EQ(dm_semaphore_wait(&s, 0, 0), 0);
