@@ -32,10 +32,13 @@ static struct patched {
 static struct scan {
     uint64_t base;
     struct rd_entry entries[ENTRIES_MAX];
+    void *const *cells[ENTRIES_MAX][RD_VERSIONS]; // of each entry, NULL in versions without it
     size_t count;
-    unsigned refused; // functions whose entries cannot be overwritten
-    bool has_short;   // a function is shorter than the bytes that take its place
-    bool uses_shared; // it imports __cudaRegisterFatBinary from another object
+    bool only[RD_VERSIONS]; // a function that only this version has
+    bool is_older;          // a function that CUDA 12 has dropped
+    unsigned refused;       // functions whose entries cannot be overwritten
+    bool has_short;         // a function is shorter than the bytes that take its place
+    bool uses_shared;       // it imports __cudaRegisterFatBinary from another object
 } scan;
 
 // The functions of a static runtime are hidden. A library that exports these names is a runtime
@@ -52,15 +55,36 @@ static void collect_function(void *context, const char *name, const Elf64_Sym *s
         return;
     if (!symbol->st_shndx || ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || !is_hidden(symbol))
         return;
-    void *const *cell = rd_target_cell(name);
-    if (!cell)
+    scan.is_older |= !strcmp(name, "cudaBindTexture");
+    void *const *cell_12 = rd_target_cell(RD_VERSION_12, name);
+    void *const *cell_13 = rd_target_cell(RD_VERSION_13, name);
+    if (!cell_12 && !cell_13)
         return;
     if (scan.count == ENTRIES_MAX) {
         scan.refused++;
         return;
     }
     scan.has_short |= symbol->st_size < RD_ENTRY_B;
-    scan.entries[scan.count++] = (struct rd_entry){scan.base + symbol->st_value, cell};
+    scan.only[RD_VERSION_12] |= !cell_13;
+    scan.only[RD_VERSION_13] |= !cell_12;
+    scan.cells[scan.count][RD_VERSION_12] = cell_12;
+    scan.cells[scan.count][RD_VERSION_13] = cell_13;
+    scan.entries[scan.count++].address = scan.base + symbol->st_value;
+}
+
+// Takes the functions of the runtime's own version, because some have other arguments in the other
+// one. A static runtime is one object, so a program that has one function has all of them: a name
+// that only one version has tells which it is.
+static void choose_version(void)
+{
+    const enum rd_version version =
+        scan.only[RD_VERSION_12] && !scan.only[RD_VERSION_13] ? RD_VERSION_12 : RD_VERSION_13;
+    size_t kept = 0;
+    for (size_t i = 0; i < scan.count; i++) {
+        scan.entries[kept] = (struct rd_entry){scan.entries[i].address, scan.cells[i][version]};
+        kept += scan.cells[i][version] != NULL;
+    }
+    scan.count = kept;
 }
 
 static void find_shared_import(void *context, const char *name, const Elf64_Sym *symbol)
@@ -112,6 +136,15 @@ static void explain_stripped(const struct link_map *map)
             *map->l_name ? map->l_name : program_invocation_name);
 }
 
+// The functions of CUDA 11 have the names of those of CUDA 12, and some have other arguments.
+static void explain_older(const struct link_map *map)
+{
+    fprintf(stderr,
+            "cardless: the static CUDA runtime of %s is older than CUDA 12, and is not redirected: "
+            "build it with CUDA 12 or 13\n",
+            *map->l_name ? map->l_name : program_invocation_name);
+}
+
 static int by_address(const void *a, const void *b)
 {
     const struct rd_entry *x = a, *y = b;
@@ -152,19 +185,25 @@ static void redirect(struct link_map *map)
         return;
     scan.base = map->l_addr;
     scan.count = scan.refused = 0;
-    scan.has_short = scan.uses_shared = false;
+    scan.has_short = scan.uses_shared = scan.is_older = false;
+    scan.only[RD_VERSION_12] = scan.only[RD_VERSION_13] = false;
     const bool has_symbols = rd_file_symbols(&file, SHT_SYMTAB, collect_function, NULL);
     if (!scan.count && rd_file_has_section(&file, ".nvFatBinSegment")) {
         rd_file_symbols(&file, SHT_DYNSYM, find_shared_import, NULL);
         if (!scan.uses_shared && !has_symbols)
             explain_stripped(map);
     }
+    choose_version();
     refuse_merged();
     if (scan.has_short)
         rd_file_symbols(&file, SHT_SYMTAB, refuse_neighbour, NULL);
     rd_file_close(&file);
     if (!scan.count)
         return;
+    if (scan.is_older) {
+        explain_older(map);
+        return;
+    }
     if (scan.refused || rd_patch(scan.entries, scan.count, &stubs))
         fprintf(
             stderr,
@@ -219,13 +258,21 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned flag)
             redirect(pending[i]);
 }
 
-// Replaces any other libcudart.so.13, even if an RPATH or an absolute path leads to it. Other major
-// versions are left alone because they have other functions.
+// Whether a file has this name, or this name with a longer version.
+static bool is_version_of(const char *base, const char *soname)
+{
+    const size_t length = strlen(soname);
+    return !strncmp(base, soname, length) && (!base[length] || base[length] == '.');
+}
+
+// Replaces any other libcudart.so.13 or libcudart.so.12, even if an RPATH or an absolute path leads
+// to it. Other major versions are left alone because they have other functions.
 EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
 {
-    const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
-    if ((!strcmp(base, "libcudart.so.13") || !strncmp(base, "libcudart.so.13.", 16)) &&
-        !rd_targets_read())
-        return (char *)(uintptr_t)rd_target_path();
-    return (char *)(uintptr_t)name;
+    const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name, *path = NULL;
+    if (is_version_of(base, "libcudart.so.13") && !rd_targets_read())
+        path = rd_target_path(RD_VERSION_13);
+    else if (is_version_of(base, "libcudart.so.12") && !rd_targets_read())
+        path = rd_target_path(RD_VERSION_12);
+    return (char *)(uintptr_t)(path ? path : name);
 }

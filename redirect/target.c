@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads the names of our runtime's functions, and finds the functions themselves at the first call.
+// Reads the names of our runtimes' functions, and finds the functions themselves at the first call.
 #include "target.h"
 
 #include <dlfcn.h>
@@ -14,12 +14,16 @@
 
 enum { TARGETS_MAX = 1024 };
 
-static struct rd_file library; // stays mapped: the names are in it
-static char path[4096];
-static size_t count;
-static const char *names[TARGETS_MAX]; // sorted
-static void *cells[TARGETS_MAX];       // rd_lazy until the first call of any function
-static void *loaded;                   // atomic
+static const char *const sonames[RD_VERSIONS] = {"libcudart.so.12", "libcudart.so.13"};
+
+static struct target {
+    struct rd_file file; // stays mapped: the names are in it
+    char path[4096];     // "" if there is no such library
+    size_t count;
+    const char *names[TARGETS_MAX]; // sorted
+    void *cells[TARGETS_MAX];       // rd_lazy until the first call of any function
+    void *loaded;                   // atomic
+} targets[RD_VERSIONS];
 
 // Stubs jump here, with the address of the cell in r11, until the library is loaded. Keeps all
 // registers that carry arguments, asks rd_resolve for the function and jumps to it.
@@ -73,30 +77,34 @@ __asm__(".text\n"
 
 // Loads the runtime into the program's namespace. Two threads may do so at the same time: both get
 // the same library.
-static void *load(void)
+static void *load(struct target *target)
 {
-    void *handle = __atomic_load_n(&loaded, __ATOMIC_ACQUIRE);
+    void *handle = __atomic_load_n(&target->loaded, __ATOMIC_ACQUIRE);
     if (handle)
         return handle;
-    handle = dlmopen(LM_ID_BASE, path, RTLD_NOW | RTLD_GLOBAL);
+    handle = dlmopen(LM_ID_BASE, target->path, RTLD_NOW | RTLD_GLOBAL);
     if (!handle) {
         fprintf(stderr, "cardless: cannot load the runtime for a program that brings its own: %s\n",
                 dlerror());
         abort();
     }
-    __atomic_store_n(&loaded, handle, __ATOMIC_RELEASE);
+    __atomic_store_n(&target->loaded, handle, __ATOMIC_RELEASE);
     return handle;
 }
 
 void *rd_resolve(void *const *cell)
 {
-    const size_t index = (size_t)(cell - (void *const *)cells);
-    void *function = dlsym(load(), names[index]);
+    struct target *target = targets;
+    while (cell < (void *const *)target->cells ||
+           cell >= (void *const *)target->cells + TARGETS_MAX)
+        target++; // the cell is in one of them
+    const size_t index = (size_t)(cell - (void *const *)target->cells);
+    void *function = dlsym(load(target), target->names[index]);
     if (!function) {
-        fprintf(stderr, "cardless: %s has no %s\n", path, names[index]);
+        fprintf(stderr, "cardless: %s has no %s\n", target->path, target->names[index]);
         abort();
     }
-    __atomic_store_n(&cells[index], function, __ATOMIC_RELEASE);
+    __atomic_store_n(&target->cells[index], function, __ATOMIC_RELEASE);
     return function;
 }
 
@@ -105,49 +113,62 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int find_path(void)
+// Our library is in the folder of this one.
+static int find_path(const char *soname, char *path, size_t size)
 {
-    static const char name[] = "libcudart.so.13";
     Dl_info own;
-    if (!dladdr((void *)cells, &own) || !own.dli_fname)
+    if (!dladdr((void *)targets, &own) || !own.dli_fname)
         return -1;
     const char *slash = strrchr(own.dli_fname, '/');
     const int folder = slash ? (int)(slash - own.dli_fname) + 1 : 0;
-    if ((size_t)snprintf(path, sizeof path, "%.*s%s", folder, own.dli_fname, name) >= sizeof path)
+    if ((size_t)snprintf(path, size, "%.*s%s", folder, own.dli_fname, soname) >= size)
         return -1;
     return access(path, R_OK);
 }
 
 static void add_name(void *context, const char *name, const Elf64_Sym *symbol)
 {
+    struct target *target = context;
     if (symbol->st_shndx && ELF64_ST_TYPE(symbol->st_info) == STT_FUNC &&
-        (!strncmp(name, "cuda", 4) || !strncmp(name, "__cuda", 6)) && count < TARGETS_MAX)
-        names[count++] = name;
+        (!strncmp(name, "cuda", 4) || !strncmp(name, "__cuda", 6)) && target->count < TARGETS_MAX)
+        target->names[target->count++] = name;
+}
+
+static int target_read(struct target *target, const char *soname)
+{
+    if (find_path(soname, target->path, sizeof target->path) ||
+        rd_file_open(&target->file, target->path)) {
+        target->path[0] = 0;
+        return -1;
+    }
+    rd_file_symbols(&target->file, SHT_DYNSYM, add_name, target);
+    qsort(target->names, target->count, sizeof *target->names, by_name);
+    for (size_t i = 0; i < target->count; i++)
+        target->cells[i] = (void *)rd_lazy;
+    return 0;
 }
 
 int rd_targets_read(void)
 {
-    static int tried, result;
+    static int tried, result = -1;
     if (tried)
         return result;
     tried = 1;
-    result = find_path() || rd_file_open(&library, path) ? -1 : 0;
-    if (result)
-        return result;
-    rd_file_symbols(&library, SHT_DYNSYM, add_name, NULL);
-    qsort(names, count, sizeof *names, by_name);
-    for (size_t i = 0; i < count; i++)
-        cells[i] = (void *)rd_lazy;
-    return 0;
+    for (int i = 0; i < RD_VERSIONS; i++)
+        if (!target_read(&targets[i], sonames[i]))
+            result = 0;
+    return result;
 }
 
-const char *rd_target_path(void)
+const char *rd_target_path(enum rd_version version)
 {
-    return path;
+    return *targets[version].path ? targets[version].path : NULL;
 }
 
-void *const *rd_target_cell(const char *name)
+void *const *rd_target_cell(enum rd_version version, const char *name)
 {
-    const char *const *found = bsearch(&name, names, count, sizeof *names, by_name);
-    return found ? &cells[found - names] : NULL;
+    const struct target *target = &targets[version];
+    const char *const *found =
+        bsearch(&name, target->names, target->count, sizeof *target->names, by_name);
+    return found ? &target->cells[found - target->names] : NULL;
 }

@@ -11,7 +11,7 @@ PACKAGES = ['nvidia-cuda-runtime-cu12==12.9.79', 'nvidia-cuda-nvcc-cu12==12.9.86
 
 def cuda_12(folder):
     """Installs the packages into the folder, if no test has done that before. Returns the folders
-    of the runtime and of the compiler, or None."""
+    of the runtime and of the compiler; None if pip fails."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / 'lock', 'w', encoding='utf-8') as lock:

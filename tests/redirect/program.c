@@ -18,6 +18,9 @@ int cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
 int cudaGetLastError(void);
 int check(void);
 
+#ifndef RUNTIME_MAJOR
+#define RUNTIME_MAJOR 13
+#endif
 enum { TO_DEVICE = 1, TO_HOST = 2, BAD_KIND = 21, INVALID_DIRECTION = 21 };
 
 #ifdef ENDING
@@ -45,7 +48,7 @@ int check(void)
         printf("cudaGetDeviceCount answers %d, count %d\n", r, count);
         return 1;
     }
-    if (cudaRuntimeGetVersion(&version) || version < 13000)
+    if (cudaRuntimeGetVersion(&version) || version / 1000 != RUNTIME_MAJOR)
         return 2;
     if (cudaMalloc(&p, 64) || !p)
         return 3;

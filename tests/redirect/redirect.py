@@ -14,7 +14,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 SKIPPED, SECONDS = 77, 60
-STRIPPED, TOO_SHORT = 'without its symbols', 'too short'
+STRIPPED, TOO_SHORT, OLDER = 'without its symbols', 'too short', 'older than CUDA 12'
 
 
 class Test:
@@ -80,6 +80,11 @@ def standin(t, compiler):
         for f in functions) + ');\n', encoding='utf-8')
     t.refused('short functions', TOO_SHORT, t.build('short', *cc, '-pie', program, runtime, tiny))
 
+    t.redirected('version 12', t.build('twelve', *cc, '-pie', '-DVERSION_12', '-DRUNTIME_MAJOR=12',
+                                       program, runtime))
+    t.refused('version 11', OLDER, t.build('eleven', *cc, '-pie', '-DVERSION_12', '-DVERSION_11',
+                                           program, runtime))
+
     library = t.build('libchecked.so', *cc, '-fPIC', '-shared', '-DLIBRARY', program, runtime)
     loader = t.build('loader', *cc, '-pie', '-DLOADER', program, '-ldl')
     main = t.folder / 'main.c'
@@ -97,12 +102,13 @@ def standin(t, compiler):
     # A shared runtime that the program finds before ours.
     other = t.folder / 'other'
     other.mkdir()
-    shared = t.build('other/libcudart.so.13', *cc, '-fPIC', '-shared', '-DSHARED', runtime,
-                     '-Wl,-soname,libcudart.so.13')
-    for name, link in {'an RPATH': [shared, '-Wl,--disable-new-dtags', f'-Wl,-rpath,{other}']
-                       }.items():
-        built = t.build('rpath', *cc, '-pie', program, *link)
-        t.redirected(f'a shared runtime behind {name}', built)
+    for major in (13, 12):
+        soname = f'libcudart.so.{major}'
+        shared = t.build(f'other/{soname}', *cc, '-fPIC', '-shared', '-DSHARED', runtime,
+                         f'-Wl,-soname,{soname}')
+        t.redirected(f'{soname} behind an RPATH', t.build(
+            f'rpath-{major}', *cc, '-pie', program, shared, f'-DRUNTIME_MAJOR={major}',
+            '-Wl,--disable-new-dtags', f'-Wl,-rpath,{other}'))
     absolute = t.build('other/libcudart.so.13.0.1', *cc, '-fPIC', '-shared', '-DSHARED', runtime)
     t.redirected('a shared runtime with an absolute path',
                  t.build('absolute', *cc, '-pie', program, absolute))

@@ -54,6 +54,21 @@ RUNTIME int cudaGetLastError(void)
     return answer(6);
 }
 
+#ifdef VERSION_12 // a function that CUDA 13 has dropped
+RUNTIME int cudaThreadSynchronize(void)
+{
+    return answer(7);
+}
+#endif
+
+#ifdef VERSION_11 // one that CUDA 12 has dropped
+RUNTIME int cudaBindTexture(size_t *offset, const void *texture, const void *p, const void *desc,
+                            size_t size)
+{
+    return answer(8);
+}
+#endif
+
 RUNTIME void **__cudaRegisterFatBinary(void *image)
 {
     return answer(99) ? (void **)segment : NULL;
