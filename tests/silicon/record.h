@@ -11,9 +11,10 @@
 //     }
 //
 // Code of a group outside its cases runs again after a crash. No output may depend on addresses,
-// handles or time.
+// handles or time. RECORD_CASES=PATTERN runs only the cases whose names (group/case) match.
 #pragma once
 #include <cuda.h>
+#include <fnmatch.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -52,8 +53,16 @@ static void record_flush(void)
     record->open = false;
 }
 
+static inline bool record_wants(const char *group, const char *name)
+{
+    const char *pattern = getenv("RECORD_CASES");
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", group, name);
+    return !pattern || !fnmatch(pattern, path, 0);
+}
+
 // Ends the previous case and starts the next one. Returns false if an earlier process, which has
-// crashed since, already ran it.
+// crashed since, already ran it, or if it is not wanted.
 __attribute__((format(printf, 1, 2))) static inline bool record_begin(const char *format, ...)
 {
     record_flush();
@@ -64,6 +73,8 @@ __attribute__((format(printf, 1, 2))) static inline bool record_begin(const char
     va_start(arguments, format);
     vsnprintf(record->name, sizeof record->name, format, arguments);
     va_end(arguments);
+    if (!record_wants(record_group, record->name))
+        return false;
     record->line[0] = 0;
     record->index = index;
     record->open = true;

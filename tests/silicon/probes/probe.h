@@ -13,6 +13,7 @@
 #define PROBE_H
 #define _GNU_SOURCE
 #include <cuda.h>
+#include <fnmatch.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -40,6 +41,14 @@ static void probe_flush(void)
         probe_st->open = 0;
     }
 }
+// RECORD_CASES=PATTERN runs only the cases whose names (group/case) match.
+static int probe_wants(const char *name)
+{
+    const char *pattern = getenv("RECORD_CASES");
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", probe_group_name, name);
+    return !pattern || !fnmatch(pattern, path, 0);
+}
 static int probe_begin(const char *fmt, ...)
 {
     probe_flush();
@@ -50,6 +59,8 @@ static int probe_begin(const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(probe_st->name, sizeof probe_st->name, fmt, ap);
     va_end(ap);
+    if (!probe_wants(probe_st->name))
+        return 0;
     probe_st->line[0] = 0;
     probe_st->index = i;
     probe_st->open = 1;
