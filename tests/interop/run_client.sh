@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run_client.sh CARDLESS FOLDER PROGRAM PACKAGE…: runs a Python program on Cardless with packages of
-# PyPI, which are installed into a virtual environment in FOLDER first. All environments of a build
-# folder share one pip, because setting pip up takes longer than most packages.
+# run_client.sh CARDLESS FOLDER PROGRAM PACKAGE…: runs a Python program on Cardless with packages
+# of PyPI, which are installed into a virtual environment in FOLDER first. All environments of a
+# build folder share one pip, because setting pip up takes longer than most packages.
 cardless=$1 folder=$2 program=$3
 shift 3
 shared=${folder%/*/*}/pip
