@@ -6,8 +6,8 @@
 //
 // A register of a warp lies in memory, so an operation that reads the result of the one before
 // waits until the result is there, and most results are read only once. A link is the same form
-// that takes some of its sources from the value of the chain, or makes its result the value. It is
-// for 32 active lanes; if there are fewer, the plain forms run, which need no value.
+// that takes some of its sources from the value of the chain, or makes its result the value. It
+// computes all 32 lanes, and stores those that are active.
 #pragma once
 
 #include "kn_lanes.h"
@@ -26,11 +26,16 @@ struct kn_chain {
     const char *form;
     bool raw;  // a result that is passed on may be any NaN, so only arithmetic may read it
     bool bits; // reads sources as bits, so not from a link that is `raw`
-    // For kn_op.run[0], by the sources that are the value (bit n: source n); or NULL. With KEEP or
+    // For kn_op.run, by the sources that are the value (bit n: source n); or NULL. With KEEP or
     // sources, the operation before must be a link that has a value. After PASS, BOTH and KEEP the
     // next operation must be a link that takes or keeps it.
     kn_lane_fn *run[KN_LINKS][1 << KN_LINK_SOURCES];
 };
+
+// The first forms (kn_forms) are arithmetic: they have no effect except their results, and those of
+// a lane depend on that lane only. So kn_form.run[0] may run for fewer lanes, if the results of
+// other lanes are not needed. Returns their number.
+unsigned kn_forms_arithmetic(void);
 
 // The links of each form, by its index (kn_form_find); or NULL.
 const struct kn_chain *const *kn_chains(void);

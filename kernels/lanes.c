@@ -19,14 +19,16 @@ enum {
 enum { FRESH, FILLING, READY };
 struct set {
     atomic_int state;
-    unsigned count;
+    unsigned count, arithmetic;
     struct kn_form forms[FORMS_MOST];
 };
 static struct set sets[SETS];
 static uint16_t slots[SLOTS]; // 1 + the index of a form; filled with the first set
 
-static void set_add(struct set *set, const struct kn_form *rows)
+static void set_add(struct set *set, const struct kn_form *rows, const struct kn_form *first_other)
 {
+    if (rows == first_other)
+        set->arithmetic = set->count;
     for (; rows->name; rows++)
         if (set->count < FORMS_MOST)
             set->forms[set->count++] = *rows;
@@ -34,7 +36,8 @@ static void set_add(struct set *set, const struct kn_form *rows)
 
 static void set_fill(struct set *set, unsigned index)
 {
-#define ADD(family, name) set_add(set, kn_forms_##family##_##name);
+// The families before this one are arithmetic.
+#define ADD(family, name) set_add(set, kn_forms_##family##_##name, kn_forms_matrix_integer_##name);
     switch (index) {
 #if KN_HAVE_LANES_SETS
     case 1:
@@ -87,6 +90,11 @@ const struct kn_form *kn_forms_for(unsigned flags, unsigned *count)
 const struct kn_form *kn_forms(unsigned *count)
 {
     return kn_forms_for(kn_cpu_flags(), count);
+}
+
+unsigned kn_forms_arithmetic(void)
+{
+    return set_for(0)->arithmetic;
 }
 
 static void fill_slots(const struct set *set)

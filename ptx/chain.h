@@ -5,8 +5,8 @@
 #include "kn_lanes.h"
 #include "program.h"
 
-// Gives each operation that is a link of a chain its function for 32 active lanes; other entries
-// are left as they are. `joins` are operations that lanes may come to from elsewhere. `skips` are
-// operations that do not exist. `scratch` is memory for two numbers a register.
+// Gives each operation that is a link of a chain its function; other entries are left as they are.
+// `joins` are operations that lanes may come to from elsewhere. `skips` are operations that do not
+// exist. `scratch` is memory for two numbers a register.
 void px_chain_plan(const struct px_program *program, const bool *joins, const bool *skips,
                    uint32_t *scratch, kn_lane_fn **links);

@@ -37,6 +37,7 @@ struct decoder {
     struct px_affines affine; // empty if there is a flag
     bool *meets;    // by operation: the program's, and after operations that are branched over
     bool *skips;    // by operation: a copy that px_layout_copies has made unnecessary
+    bool *whole;    // by operation: see px_layout
     uint32_t *more; // kn_op.more of all operations
     uint32_t more_count;
     uint32_t *acts;     // by operation: how many before it may be progress, for stall.h
@@ -154,12 +155,13 @@ static uint32_t star_count(const char *operands, const struct px_op *op)
 static void put_form(struct decoder *d, const struct px_op *op, struct kn_op *to)
 {
     const struct kn_form *form = &d->forms[op->form];
-    start(op, to, form->run[op->guard != PX_NONE && !is_branched_over(op)], form->run[1]);
+    const bool whole = d->whole[op - d->program->ops];
+    start(op, to, form->run[op->guard != PX_NONE && !is_branched_over(op)], form->run[!whole]);
     set_operands(d, op, to);
     to->i = op->immediate;
     to->count = star_count(form->operands, op);
     if (d->links[op - d->program->ops])
-        to->run[0] = d->links[op - d->program->ops];
+        to->run[0] = to->run[1] = d->links[op - d->program->ops];
     if (!is_branched_over(op))
         set_guard(d, op, to, false);
 }
@@ -375,7 +377,7 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
     }
     const uint64_t size_B = sizeof(struct px_decoded) + most * sizeof(struct kn_op) +
                             count * sizeof(kn_lane_fn *) +
-                            (count + 1) * (2 * sizeof(uint32_t) + 2 * sizeof(bool)) +
+                            (count + 1) * (2 * sizeof(uint32_t) + 3 * sizeof(bool)) +
                             (3ull * program->register_count + more) * sizeof(uint32_t);
     struct px_decoded *out = dm_calloc(1, size_B);
     if (!out)
@@ -395,6 +397,7 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
     d.acts = d.more + more;
     d.meets = (bool *)(d.acts + count + 1);
     d.skips = d.meets + count + 1;
+    d.whole = d.skips + count + 1;
     if (program->meets)
         memcpy(d.meets, program->meets, count * sizeof *d.meets);
     for (uint32_t i = 0; i < count; i++)
@@ -407,6 +410,7 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
                                .forms = d.forms,
                                .joins = d.meets,
                                .skips = d.skips,
+                               .whole = d.whole,
                                .same = fills,
                                .offsets = out->offsets};
     px_layout_copies(&layout, !d.stepped, out->offsets);

@@ -8,12 +8,14 @@
 //
 // A register is temporary if one operation writes it, for all lanes that are active, and only
 // operations after it in the same stretch read it. A stretch is a list of forms without a branch, a
-// wait, or a place where lanes meet, so that no other lanes of the warp run in between.
+// wait, or a place where lanes meet, so that no other lanes of the warp run in between. Lanes that
+// are not active never read such a register, so it does not matter which values they have there.
 #include "layout.h"
 
 #include <string.h>
 
 #include "alloc.h"
+#include "kn_chain.h"
 
 uint32_t px_register_size(char letter)
 {
@@ -99,11 +101,13 @@ static void note_read(struct sharing *s, px_register reg, uint32_t i, uint32_t s
     s->last[reg] = i;
 }
 
+// The guard of an operation that ends a stretch is read for the lanes of that stretch.
 static void note_operation(struct sharing *s, uint32_t i, uint32_t stretch)
 {
     const struct px_op *op = &s->layout->program->ops[i];
     const px_register *r = op->operands;
-    note_read(s, op->guard, i, stretch);
+    const bool ends = !is_form(op) && !s->layout->joins[i];
+    note_read(s, op->guard, i, stretch - ends);
     if (op->code == PX_FORM_TOGETHER)
         note_read(s, op->members, i, stretch);
     for (unsigned n = op->destinations; n < (unsigned)op->destinations + op->sources; n++)
@@ -125,8 +129,8 @@ static void find_temporary(struct sharing *s)
     for (uint32_t i = 0; i < program->register_count; i++) {
         const struct px_register_info *r = &program->registers[i];
         s->stretch[i] = s->last[i] = s->place[i] = NONE;
-        s->temporary[i] = r->fill == PX_FILL_BY_OPS && r->letter != 'p' &&
-                          s->layout->same[i] == i && !(s->layout->pins && s->layout->pins[i]);
+        s->temporary[i] = r->fill == PX_FILL_BY_OPS && s->layout->same[i] == i &&
+                          !(s->layout->pins && s->layout->pins[i]);
     }
     for (uint32_t i = 0; i < program->op_count; i++) {
         const bool form = is_form(&program->ops[i]);
@@ -135,6 +139,18 @@ static void find_temporary(struct sharing *s)
             note_operation(s, i, stretch);
         stretch += !form;
     }
+}
+
+static bool is_whole(const struct sharing *s, uint32_t i)
+{
+    const struct px_op *op = &s->layout->program->ops[i];
+    if (s->layout->skips[i] || !is_form(op) || op->guard != PX_NONE ||
+        (unsigned)op->form >= kn_forms_arithmetic())
+        return false;
+    for (unsigned n = 0; n < op->destinations; n++)
+        if (op->operands[n] < s->layout->program->register_count && !s->temporary[op->operands[n]])
+            return false;
+    return true;
 }
 
 // Gives a register a place of its class, in which no other register is now.
@@ -157,6 +173,13 @@ static void give_place(struct sharing *s, px_register reg)
     s->last[reg] = NONE;
 }
 
+static bool shares(const struct sharing *s, px_register reg)
+{
+    const struct px_program *program = s->layout->program;
+    return reg < program->register_count && s->temporary[reg] &&
+           program->registers[reg].letter != 'p';
+}
+
 static void find_places(struct sharing *s)
 {
     const struct px_program *program = s->layout->program;
@@ -168,11 +191,10 @@ static void find_places(struct sharing *s)
         if (s->layout->skips[i])
             continue;
         for (unsigned n = 0; n < op->destinations; n++)
-            if (op->operands[n] < program->register_count && s->temporary[op->operands[n]])
+            if (shares(s, op->operands[n]))
                 take_place(s, op->operands[n]);
         for (unsigned n = 0; n < operands; n++)
-            if (op->operands[n] < program->register_count && s->temporary[op->operands[n]] &&
-                s->last[op->operands[n]] == i)
+            if (shares(s, op->operands[n]) && s->last[op->operands[n]] == i)
                 give_place(s, op->operands[n]);
     }
 }
@@ -205,6 +227,8 @@ uint64_t px_layout(struct px_layout *l, bool share)
     find_temporary(&s);
     if (share)
         find_places(&s);
+    for (uint32_t i = 0; share && i < program->op_count; i++)
+        l->whole[i] = is_whole(&s, i);
     for (int predicates = 1; predicates >= 0; predicates--) {
         for (uint32_t i = 0; i < program->register_count; i++) {
             const char letter = program->registers[i].letter;

@@ -11,6 +11,7 @@ struct px_layout {
     px_register *same; // by register: the one in whose place it lies, or itself
     uint32_t *offsets; // by register
     const bool *pins;  // by register: it is not temporary; or NULL
+    bool *whole;       // by operation: set if it may write all lanes, also those not active
 };
 
 // Compilers copy arguments and indices, which are filled in before the warp starts, to registers
@@ -21,6 +22,7 @@ struct px_layout {
 // If `skip` is false, no operation is skipped, and each register has `same` == itself. `writes` is
 // scratch memory: one number for each register.
 void px_layout_copies(struct px_layout *l, bool skip, uint32_t *writes);
-// Finds the offsets. Temporary registers share places if `share` is true. Returns the size of the
+// Finds the offsets. If `share` is true, temporary registers share places, and `whole` is filled in
+// for operations whose results are only in such registers. Returns the size of the
 // file, a multiple of 64 bytes, or 0 if host memory is short.
 uint64_t px_layout(struct px_layout *l, bool share);

@@ -202,10 +202,27 @@ static const struct kn_op *next_in_budget(struct px_warp *warp)
     return stop(warp, PX_STOP_TURN);
 }
 
-// The usual case: no other fragment is there, and the budget is not used up.
+// Whether the other fragments are all ready after `to`, in the turn of the one that runs, so that
+// it would be the next one there.
+static bool others_are_later(const struct px_warp *warp, const struct kn_op *to)
+{
+    if (warp->block->grid->seed)
+        return false;
+    for (unsigned i = 0; i < warp->count; i++) {
+        const struct px_fragment *f = &warp->fragments[i];
+        if (f->at <= to || f->turn < warp->turn)
+            return false;
+    }
+    return true;
+}
+
+// The usual case: no other fragment comes first, and the budget is not used up. With others, a
+// fragment that branches backwards has turns only if the program waits.
 static inline bool go_alone(const struct kn_op *op, struct px_warp *warp)
 {
-    if (warp->count || (op->count && warp->budget <= 0))
+    if (op->count && warp->budget <= 0)
+        return false;
+    if (warp->count && (op->count > PX_BACK_ALONE || !others_are_later(warp, op->to)))
         return false;
     if (!op->count)
         return true;
@@ -234,10 +251,23 @@ const struct kn_op *px_op_jump_some(const struct kn_op *op, struct kn_warp *w)
     return go(op, px_warp_of(w));
 }
 
+// Adds a ready fragment, or its lanes to one that is at the same operation in the same turn.
+static void put_ready(struct px_warp *warp, struct px_fragment fragment)
+{
+    for (unsigned i = 0; i < warp->count; i++) {
+        struct px_fragment *f = &warp->fragments[i];
+        if (f->at == fragment.at && f->turn == fragment.turn && f->state == PX_READY) {
+            f->lanes |= fragment.lanes;
+            return;
+        }
+    }
+    px_warp_put(warp, fragment);
+}
+
 static const struct kn_op *split(const struct kn_op *op, struct kn_warp *w, uint32_t taken)
 {
     struct px_warp *warp = px_warp_of(w);
-    px_warp_put(warp, part(warp, w->active & ~taken, op + 1));
+    put_ready(warp, part(warp, w->active & ~taken, op + 1));
     px_warp_put(warp, branch(warp, taken, op, op->to));
     return next_in_budget(warp);
 }
@@ -261,6 +291,8 @@ const struct kn_op *px_op_branch_some(const struct kn_op *op, struct kn_warp *w)
         KN_NEXT;
     if (taken != w->active)
         return split(op, w, taken);
+    if (go_alone(op, px_warp_of(w)))
+        KN_GO(op->to);
     return go(op, px_warp_of(w));
 }
 

@@ -92,13 +92,29 @@ KN_INLINE kn_bits kn_part(const struct kn_warp *w, uint32_t at, int p)
     return *(const kn_bits *)(const void *)(w->r + at + p * KN_PART_B);
 }
 
-// Goes on with the next operation, for which all 32 lanes are active.
+// Stores a result, in the active lanes only.
+KN_INLINE void kn_put_parts(const struct kn_warp *w, uint32_t at, const kn_bits *result)
+{
+    kn_bits *to = (kn_bits *)(void *)(w->r + at);
+    if (__builtin_expect(!w->partial, 1)) {
+        KN_EACH_PART
+        to[p] = result[p];
+        return;
+    }
+    KN_EACH_PART
+    {
+        const kn_bits on = ((const kn_bits *)(const void *)w->active_lanes)[p];
+        to[p] = (result[p] & on) | (to[p] & ~on);
+    }
+}
+
+// Goes on with the next operation, for which the same lanes are active.
 KN_INLINE const struct kn_op *kn_link_next(const struct kn_op *op, struct kn_warp *w,
                                            const kn_bits *value, enum kn_link link)
 {
     const struct kn_op *next = op + 1;
     if (link == KN_LINK_STORE)
-        return next->run[0](next, w);
+        return next->run[w->partial](next, w);
     return ((kn_link_fn *)(kn_any_fn *)next->run[0])(next, w, KN_VALUE_OF(value));
 }
 
@@ -119,10 +135,12 @@ KN_INLINE const struct kn_op *kn_link_next(const struct kn_op *op, struct kn_war
             (void)c;                                                                               \
             result[p] = (kn_bits)(expression);                                                     \
         }                                                                                          \
-        char *to = w->r + op->d;                                                                   \
-        if (link != KN_LINK_PASS)                                                                  \
+        if (link != KN_LINK_PASS) {                                                                \
+            kn_bits fixed[KN_PARTS];                                                               \
             KN_EACH_PART                                                                           \
-        *(kn_bits *)(void *)(to + p * KN_PART_B) = fix(result[p]);                                 \
+            fixed[p] = fix(result[p]);                                                             \
+            kn_put_parts(w, op->d, fixed);                                                         \
+        }                                                                                          \
         return kn_link_next(op, w, link == KN_LINK_KEEP ? value : result, link);                   \
     }
 #define KN_UNFIXED(value) (value)
@@ -169,14 +187,15 @@ KN_INLINE const struct kn_op *kn_link_next(const struct kn_op *op, struct kn_war
                                               const enum kn_link link)                             \
     {                                                                                              \
         uint32_t *const a = in ? (uint32_t *)w->addresses : KN_REGISTER(uint32_t, op->a);          \
-        uint32_t *const d = link == KN_LINK_PASS ? (uint32_t *)w->addresses + KN_LANES             \
-                                                 : KN_REGISTER(uint32_t, op->d);                   \
+        uint32_t *const d = (uint32_t *)w->addresses + KN_LANES;                                   \
         kn_bits result[KN_PARTS];                                                                  \
         if (in)                                                                                    \
             KN_EACH_PART((kn_bits *)(void *)a)[p] = value[p];                                      \
         function(d, a, (uint32_t *)w->guard_lanes);                                                \
         KN_EACH_PART                                                                               \
         result[p] = ((const kn_bits *)(const void *)d)[p];                                         \
+        if (link != KN_LINK_PASS)                                                                  \
+            kn_put_parts(w, op->d, result);                                                        \
         return kn_link_next(op, w, result, link);                                                  \
     }                                                                                              \
     KN_LINK_FIRST(name, PASS)                                                                      \

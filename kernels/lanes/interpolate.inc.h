@@ -216,8 +216,10 @@ static inline void kn_interpolate_rows(const struct kn_rows *table, const uint32
 {
     _Alignas(64) int32_t c0[KN_LANES], c1[KN_LANES], c2[KN_LANES], square[KN_LANES];
     const int32_t rounding = table->row[0][3];
+#if !defined(__AVX512DQ__)
     // Segments are read from memory one by one: taking them out of a vector takes longer.
     __asm__ volatile("" : : "r"(segment) : "memory");
+#endif
     for (int i = 0; i < KN_LANES; i += KN_COLUMN)
         kn_columns(table, segment + i, c0 + i, c1 + i, c2 + i);
     kn_squares(x, square);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tests of chains (kn_chain.h): random chains against the plain C forms of their operations, which
-// read and write every value in memory.
+// read and write every value in memory, for all lanes or for some.
 #include <stdio.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static const struct kn_op *stop(const struct kn_op *op, struct kn_warp *w)
 
 static struct kn_op operation(const struct step *s, kn_lane_fn *run)
 {
-    return (struct kn_op){.run = {run, stop},
+    return (struct kn_op){.run = {run, run},
                           .d = offset_of(s->d),
                           .a = offset_of(s->at[0]),
                           .b = offset_of(s->at[1]),
@@ -45,14 +45,21 @@ static struct kn_op operation(const struct step *s, kn_lane_fn *run)
                           .guard_flip = UINT32_MAX};
 }
 
-static void run(const struct kn_op *ops, uint8_t *registers)
+static void run(const struct kn_op *ops, uint8_t *registers, uint32_t lanes)
 {
     struct kn_warp w = {.r = (char *)registers, .lanes = UINT32_MAX};
-    kn_warp_activate(&w, UINT32_MAX);
+    kn_warp_activate(&w, lanes);
     kn_warp_run(&w, ops);
 }
 
-static void run_plain(const struct step *steps, unsigned count, uint8_t *registers)
+static void copy_lanes(uint8_t *to, const uint8_t *from, uint32_t lanes)
+{
+    for (unsigned i = 0; i < KN_LANES; i++)
+        if (lanes >> i & 1)
+            memcpy(to + i * sizeof(uint32_t), from + i * sizeof(uint32_t), sizeof(uint32_t));
+}
+
+static void run_plain(const struct step *steps, unsigned count, uint8_t *registers, uint32_t lanes)
 {
     unsigned form_count;
     const struct kn_form *plain = kn_forms_for(0, &form_count);
@@ -63,22 +70,22 @@ static void run_plain(const struct step *steps, unsigned count, uint8_t *registe
         s.d = RESULT;
         const struct kn_op ops[] = {operation(&s, plain[kn_form_find(s.chain->form)].run[0]),
                                     {.run = {stop, stop}}};
-        run(ops, registers);
+        run(ops, registers, UINT32_MAX);
         const uint8_t *result = registers + offset_of(RESULT);
         if (s.link != KN_LINK_PASS)
-            memcpy(registers + offset_of(steps[i].d), result, WORDS * sizeof(uint32_t));
+            copy_lanes(registers + offset_of(steps[i].d), result, lanes);
         if (s.link == KN_LINK_PASS || s.link == KN_LINK_BOTH)
             memcpy(registers + offset_of(VALUE), result, WORDS * sizeof(uint32_t));
     }
 }
 
-static void run_chain(const struct step *steps, unsigned count, uint8_t *registers)
+static void run_chain(const struct step *steps, unsigned count, uint8_t *registers, uint32_t lanes)
 {
     struct kn_op ops[LENGTH_MOST + 1];
     for (unsigned i = 0; i < count; i++)
         ops[i] = operation(&steps[i], steps[i].chain->run[steps[i].link][steps[i].in]);
     ops[count] = (struct kn_op){.run = {stop, stop}};
-    run(ops, registers);
+    run(ops, registers, lanes);
 }
 
 // Chooses an operation after one whose value `maker` has made (NULL: there is none). Returns false
@@ -129,6 +136,7 @@ static void check_round(const struct kn_chain *const *all, unsigned count, unsig
     struct step steps[LENGTH_MOST];
     const unsigned length = 2 + (unsigned)ca_below(LENGTH_MOST - 1);
     const struct kn_chain *maker = NULL;
+    const uint32_t lanes = ca_below(2) ? UINT32_MAX : (uint32_t)ca_random();
     for (unsigned i = 0; i < length; i++) {
         const bool last = i == length - 1;
         const struct kn_chain *chain = all[i == 1 ? second : ca_below(count)];
@@ -140,11 +148,12 @@ static void check_round(const struct kn_chain *const *all, unsigned count, unsig
     ca_begin(steps[1].chain->form);
     fill(expected->base);
     memcpy(got->base, expected->base, CA_FILE_B);
-    run_chain(steps, length, got->base);
-    run_plain(steps, length, expected->base);
+    run_chain(steps, length, got->base, lanes);
+    run_plain(steps, length, expected->base, lanes);
     memset(expected->base + offset_of(VALUE), 0, WORDS * sizeof(uint32_t));
     memset(expected->base + offset_of(RESULT), 0, WORDS * sizeof(uint32_t));
-    ca_same(steps[1].chain->form, got, expected, "%u links, the first is %s, the last %s", length,
+    ca_same(steps[1].chain->form, got, expected,
+            "%u links for lanes 0x%08x, the first is %s, the last %s", length, lanes,
             steps[0].chain->form, steps[length - 1].chain->form);
 }
 
