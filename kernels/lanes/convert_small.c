@@ -63,7 +63,7 @@ FORMS(bf16, rn)
 FORMS(bf16, rz)
 
 // tf32: an f32 with 10 digits after the point. A NaN is the canonical one,
-// except with .rna, which treats NaNs as numbers; so does .satfinite, as
+// except with .rna, which cuts NaNs off; .satfinite treats them as numbers, as
 // measured.
 #define TF32(mode, NAN_BITS)                                                                       \
     KN_INLINE uint32_t tf32_##mode(uint32_t u)                                                     \
@@ -75,7 +75,7 @@ FORMS(bf16, rz)
     }
 TF32(rn, 0x7fffe000)
 TF32(rz, 0x7fffe000)
-TF32(rna, number)
+TF32(rna, kept << 13)
 KN_INLINE uint32_t tf32_finite(uint32_t bits)
 {
     return (bits & 0x7fffffff) >= 0x7f800000 ? bits - 0x2000 : bits;

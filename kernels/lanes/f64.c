@@ -11,7 +11,7 @@ KN_FORM2(sub_rn, uint64_t, uint64_t, uint64_t, kn_f64_result2(IN(a) - IN(b), IN(
 KN_FORM2(mul_rn, uint64_t, uint64_t, uint64_t, kn_f64_result2(IN(a) * IN(b), IN(b), IN(a)))
 #if defined(__FMA__) || defined(__aarch64__)
 KN_FORM3(fma_rn, uint64_t, uint64_t, uint64_t, uint64_t,
-         kn_f64_result3(__builtin_fma(IN(a), IN(b), IN(c)), IN(a), IN(b), IN(c)))
+         kn_f64_result3(__builtin_fma(IN(a), IN(b), IN(c)), IN(c), IN(b), IN(a)))
 #else
 KN_CALLED3(fma_rn, uint64_t, uint64_t, uint64_t, uint64_t, kn_fma_f64(a[i], b[i], c[i], KN_RN))
 #endif

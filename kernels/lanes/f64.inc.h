@@ -136,7 +136,7 @@ static __attribute__((unused)) uint64_t kn_fma_f64(uint64_t a, uint64_t b, uint6
         // Only infinities and NaNs: the product of finite values must not overflow.
         const double x = kn_f64(a), y = kn_f64(b), z = kn_f64(c);
         const bool special = kn_f64_special(a) || kn_f64_special(b);
-        return kn_f64_result3(special ? x * y + z : z, x, y, z);
+        return kn_f64_result3(special ? x * y + z : z, z, y, x);
     }
     struct kn_exact x = kn_exact_of(a);
     const struct kn_exact y = kn_exact_of(b);

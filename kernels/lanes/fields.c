@@ -29,19 +29,22 @@ static inline int64_t extend_64(int64_t x, uint32_t n)
 }
 
 // bfe: "extracts the field of length c[7:0] at b[7:0]. If it extends beyond the msb of the input,
-// the destination is filled with the msb for signed types, otherwise with zeros".
+// the destination is filled with the msb for signed types, otherwise with zeros". Of 64 bits, the
+// card takes all of b and c.
 #define SHIFT_U(x, n, bits) ((n) < bits ? (x) >> ((n) & (bits - 1)) : 0)
 #define SHIFT_S(x, n, bits) ((x) >> ((n) < bits ? (n) : bits - 1))
-#define BYTE(x) ((x)&0xff)
+#define PLACE_32(x) ((x)&0xff)
+#define PLACE_64(x) (x)
 #define BFE(bits)                                                                                  \
     KN_FORM3(bfe_u##bits, uint##bits##_t, uint##bits##_t, uint32_t, uint32_t,                      \
-             SHIFT_U(a[i], BYTE(b[i]), bits) & low_##bits(BYTE(c[i])))                             \
+             SHIFT_U(a[i], PLACE_##bits(b[i]), bits) & low_##bits(PLACE_##bits(c[i])))             \
     KN_FORM3(bfe_s##bits, int##bits##_t, int##bits##_t, uint32_t, uint32_t,                        \
-             extend_##bits(SHIFT_S(a[i], BYTE(b[i]), bits), BYTE(c[i])))
+             extend_##bits(SHIFT_S(a[i], PLACE_##bits(b[i]), bits), PLACE_##bits(c[i])))
 BFE(32)
 BFE(64)
 
 // bfi: "inserts the lower bits of a into b, at c[7:0] with the length d[7:0]".
+// Of 64 bits, the card takes all of c and d.
 #define BFI(bits)                                                                                  \
     static inline uint##bits##_t bfi_##bits(uint##bits##_t field, uint##bits##_t x, uint32_t at,   \
                                             uint32_t length)                                       \
@@ -51,7 +54,7 @@ BFE(64)
         return at < bits ? (x & ~(mask << up)) | (field & mask) << up : x;                         \
     }                                                                                              \
     KN_FORM4(bfi_b##bits, uint##bits##_t, uint##bits##_t, uint##bits##_t, uint32_t, uint32_t,      \
-             bfi_##bits(a[i], b[i], BYTE(c[i]), BYTE(e[i])))
+             bfi_##bits(a[i], b[i], PLACE_##bits(c[i]), PLACE_##bits(e[i])))
 BFI(32)
 BFI(64)
 

@@ -254,7 +254,7 @@ static const char *form_group(const char *p, char end, const char *alternatives[
     return p;
 }
 
-static uint64_t form_count(const struct form_row *row)
+static inline uint64_t form_count(const struct form_row *row)
 {
     const char *alternatives[16];
     int lengths[16], count;
@@ -269,7 +269,7 @@ static uint64_t form_count(const struct form_row *row)
     return all;
 }
 
-static char form_class(const char *type)
+static inline char form_class(const char *type)
 {
     static const char *const names[] = {".u8",  ".s8",  ".b8",  ".u16",  ".s16",   ".b16",
                                         ".u32", ".s32", ".b32", ".u64",  ".s64",   ".b64",
@@ -292,7 +292,7 @@ static const char *form_classes(const char *p, char end, char to[], char types[]
 }
 
 // The form of a row with this number (0 to form_count - 1).
-static void form_make(const struct form_row *row, uint64_t number, struct form *f)
+static inline void form_make(const struct form_row *row, uint64_t number, struct form *f)
 {
     char types[FORM_GROUPS][16] = {{0}};
     int groups = 0;
@@ -329,8 +329,8 @@ static void form_make(const struct form_row *row, uint64_t number, struct form *
 
 // Writes a form's text with the names of its results and operands. `constant` draws the
 // numbers of $# and the parts of $x and $y.
-static size_t form_write(char *to, const struct form *f, char names[8][24],
-                         uint32_t (*constant)(void))
+static inline size_t form_write(char *to, const struct form *f, char names[8][24],
+                                uint32_t (*constant)(void))
 {
     static const char *const selectors[] = {"", "", "", ".b0", ".b1", ".b2", ".b3", ".h0", ".h1"};
     char *const from = to;
@@ -357,7 +357,7 @@ static size_t form_write(char *to, const struct form *f, char names[8][24],
 
 static uint64_t form_state;
 
-static uint32_t form_draw(void)
+static inline uint32_t form_draw(void)
 {
     uint64_t z = form_state += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -365,20 +365,20 @@ static uint32_t form_draw(void)
     return (uint32_t)((z ^ z >> 31) >> 16);
 }
 
-static uint64_t form_draw_64(void)
+static inline uint64_t form_draw_64(void)
 {
     const uint64_t high = form_draw();
     return high << 32 | form_draw();
 }
 
-static size_t form_size(char class)
+static inline size_t form_size(char class)
 {
     return strchr("hHB", class) ? 2 : strchr("lD", class) ? 8 : 4;
 }
 
 // A random float with `mantissa` and `exponent` bits: special ones, ones near 1, ones that are
 // halfway between others if they are rounded, small numbers, and any bits.
-static uint64_t form_draw_float(int mantissa, int exponent)
+static inline uint64_t form_draw_float(int mantissa, int exponent)
 {
     const uint64_t one = 1, top = one << (mantissa + exponent), quiet = one << (mantissa - 1);
     const uint64_t infinity = ((one << exponent) - 1) << mantissa, fraction = (one << mantissa) - 1;
@@ -424,7 +424,7 @@ static uint64_t form_draw_float(int mantissa, int exponent)
     }
 }
 
-static uint64_t form_draw_integer(int bits)
+static inline uint64_t form_draw_integer(int bits)
 {
     const uint64_t one = 1, any = form_draw_64(),
                    mask = bits == 64 ? ~UINT64_C(0) : (one << bits) - 1;
@@ -446,7 +446,7 @@ static uint64_t form_draw_integer(int bits)
     }
 }
 
-static uint64_t form_draw_value(char class)
+static inline uint64_t form_draw_value(char class)
 {
     switch (class) {
     case 'h':
@@ -472,7 +472,7 @@ static uint64_t form_draw_value(char class)
     }
 }
 
-static uint64_t form_hash(uint64_t sum, const void *bytes, size_t size_B)
+static inline uint64_t form_hash(uint64_t sum, const void *bytes, size_t size_B)
 {
     for (size_t i = 0; i < size_B; i += 2) {
         uint16_t half;

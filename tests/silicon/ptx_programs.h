@@ -442,7 +442,7 @@ static void stores(void)
         add("selp.u32 %%t0, 1, 0, %%p%d;\nst.global.u32 [%%o+%d], %%t0;\n", i, n * LANES * 8);
 }
 
-static void write_program(int number)
+static inline void write_program(int number)
 {
     form_state = (uint64_t)number * 7919 + 12345;
     length = 0;

@@ -30,7 +30,7 @@ static uint32_t answers[8192 * 4];
 static CUdeviceptr point_memory, answer_memory;
 static unsigned char texels[MOST_TEXELS_B];
 
-static uint32_t next(void)
+static inline uint32_t next(void)
 {
     uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -38,12 +38,12 @@ static uint32_t next(void)
     return (uint32_t)((z ^ z >> 31) >> 16);
 }
 
-static unsigned draw(unsigned n)
+static inline unsigned draw(unsigned n)
 {
     return next() % n;
 }
 
-__attribute__((unused)) static float between(float from, float to)
+static inline float between(float from, float to)
 {
     return from + (to - from) * (float)(next() >> 8) / 16777216.0f;
 }
@@ -52,8 +52,8 @@ __attribute__((unused)) static float between(float from, float to)
 
 // The instruction of a kind (tex, level, grad, gather with a letter, offset, integer) for a
 // geometry.
-__attribute__((unused)) static void write_instruction(char *to, const char *kind,
-                                                      const char *geometry, const char *type)
+static inline void write_instruction(char *to, const char *kind, const char *geometry,
+                                     const char *type)
 {
     const bool layered = *geometry == 'a', cube = strstr(geometry, "cube");
     const int axes = cube ? 3 : geometry[layered] - '0';
@@ -86,7 +86,7 @@ __attribute__((unused)) static void write_instruction(char *to, const char *kind
 }
 
 // A kernel that runs an instruction for each point.
-static CUresult get_kernel(const char *instruction, CUfunction *function)
+static inline CUresult get_kernel(const char *instruction, CUfunction *function)
 {
     static struct {
         char text[400];
@@ -129,7 +129,7 @@ static CUresult get_kernel(const char *instruction, CUfunction *function)
 }
 
 // Runs an instruction for the first `count` points.
-static CUresult fetch(const char *instruction, CUtexObject texture, unsigned count)
+static inline CUresult fetch(const char *instruction, CUtexObject texture, unsigned count)
 {
     CUfunction function;
     void *arguments[] = {&answer_memory, &point_memory, &texture, &count};
@@ -142,7 +142,7 @@ static CUresult fetch(const char *instruction, CUtexObject texture, unsigned cou
     return r ? r : cuMemcpyDtoH(answers, answer_memory, count * 16);
 }
 
-static void set_up(void)
+static inline void set_up(void)
 {
     record_context();
     NEED(cuMemAlloc(&point_memory, sizeof points));
@@ -151,7 +151,7 @@ static void set_up(void)
 
 // ---- images ----
 
-static size_t element_size(CUarray_format format)
+static inline size_t element_size(CUarray_format format)
 {
     switch ((int)format) {
     case CU_AD_FORMAT_UNSIGNED_INT8:
@@ -166,14 +166,14 @@ static size_t element_size(CUarray_format format)
     }
 }
 
-static unsigned extent(const struct image *image, int axis, unsigned level)
+static inline unsigned extent(const struct image *image, int axis, unsigned level)
 {
     const bool layers = axis == 2 && image->flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
     const unsigned size = layers ? image->size[2] : image->size[axis] >> level;
     return image->size[axis] && !size ? 1 : size;
 }
 
-static CUresult open_image(struct image *image)
+static inline CUresult open_image(struct image *image)
 {
     const size_t row = image->size[0] * image->channels * element_size(image->format);
     const CUDA_ARRAY3D_DESCRIPTOR d = {.Width = image->size[0],
@@ -191,7 +191,7 @@ static CUresult open_image(struct image *image)
     return cuArray3DCreate(&image->array, &d);
 }
 
-__attribute__((unused)) static void close_image(struct image *image)
+static inline void close_image(struct image *image)
 {
     if (image->array)
         cuArrayDestroy(image->array);
@@ -202,7 +202,7 @@ __attribute__((unused)) static void close_image(struct image *image)
 }
 
 // Copies `texels` into a level.
-__attribute__((unused)) static CUresult write_level(const struct image *image, unsigned level)
+static inline CUresult write_level(const struct image *image, unsigned level)
 {
     CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = texels};
     copy.WidthInBytes = extent(image, 0, level) * image->channels * element_size(image->format);
@@ -223,7 +223,7 @@ __attribute__((unused)) static CUresult write_level(const struct image *image, u
     return cuMemcpy3D(&copy);
 }
 
-static uint32_t random_texel_float(bool half, unsigned kind)
+static inline uint32_t random_texel_float(bool half, unsigned kind)
 {
     const uint32_t any = next(), sign = any >> 31, fraction = any & 0x7fffff;
     if (kind == 0) // any bits
@@ -234,7 +234,7 @@ static uint32_t random_texel_float(bool half, unsigned kind)
     return sign << 31 | (124 + exponent) << 23 | (kind & 1 ? fraction & 0x7f0000 : fraction);
 }
 
-__attribute__((unused)) static void random_texels(const struct image *image)
+static inline void random_texels(const struct image *image)
 {
     const unsigned kind = draw(10);
     for (size_t i = 0; i < MOST_TEXELS_B; i += 4) {
@@ -247,8 +247,8 @@ __attribute__((unused)) static void random_texels(const struct image *image)
     }
 }
 
-__attribute__((unused)) static CUresult
-open_texture(const struct image *image, const CUDA_TEXTURE_DESC *sampler, CUtexObject *texture)
+static inline CUresult open_texture(const struct image *image, const CUDA_TEXTURE_DESC *sampler,
+                                    CUtexObject *texture)
 {
     CUDA_RESOURCE_DESC resource = {0};
     if (image->is_memory && image->size[1]) {
@@ -275,7 +275,7 @@ open_texture(const struct image *image, const CUDA_TEXTURE_DESC *sampler, CUtexO
     return cuTexObjectCreate(texture, &resource, sampler, NULL);
 }
 
-static uint64_t hash_answers(unsigned count)
+static inline uint64_t hash_answers(unsigned count)
 {
     uint64_t sum = UINT64_C(0xcbf29ce484222325);
     for (unsigned i = 0; i < count * 4; i++) {
