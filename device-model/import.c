@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "guard.h"
 #include "hash.h"
 #include "shared_semaphore.h"
 
@@ -83,16 +84,40 @@ static bool header_is_zero(const uint8_t *p, size_t size)
     return size == 0;
 }
 
+struct headers {
+    struct dm_mesa_header mesa;
+    struct dm_own_header own;
+};
+
+struct header_copy {
+    struct headers *to;
+    const void *from;
+};
+
+static void copy_header(void *arg)
+{
+    const struct header_copy *copy = arg;
+    memcpy(copy->to, copy->from, sizeof *copy->to);
+}
+
+// Reads the first bytes of the file, from its mapping if that is given. The file may shrink while
+// they are copied.
+static ssize_t read_header(int fd, const void *mapped, uint64_t file_size, struct headers *h)
+{
+    struct header_copy copy = {h, mapped};
+    memset(h, 0, sizeof *h);
+    if (mapped && file_size >= sizeof *h && !dm_guarded(copy_header, &copy, NULL))
+        return sizeof *h;
+    return pread(fd, h, sizeof *h, 0);
+}
+
 // A sealed file is shared memory: check whether it begins with a header. Both headers are in one
 // page to which nobody should be writing. The copy that is checked is the one that is used.
-static void recognise_header(int fd, uint64_t file_size, struct dm_import_info *info)
+static void recognise_header(int fd, const void *mapped, uint64_t file_size,
+                             struct dm_import_info *info)
 {
-    struct {
-        struct dm_mesa_header mesa;
-        struct dm_own_header own;
-    } h;
-    memset(&h, 0, sizeof h);
-    ssize_t got = pread(fd, &h, sizeof h, 0);
+    struct headers h;
+    ssize_t got = read_header(fd, mapped, file_size, &h);
     if (got < (ssize_t)sizeof h.mesa)
         return;
     if (!memcmp(&h, dm_pool_magic, sizeof dm_pool_magic)) {
@@ -140,10 +165,53 @@ static void recognise_header(int fd, uint64_t file_size, struct dm_import_info *
     }
 }
 
-int dm_import_recognise(int fd, struct dm_import_info *info)
+enum { NO_SEALS = -1 };
+
+// The name that the kernel gives the file.
+static void read_name(int fd, char *link, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(path, link, size - 1);
+    link[n > 0 ? n : 0] = 0;
+}
+
+static bool is_dmabuf(const char *link)
+{
+    // Without /proc, an ioctl could still distinguish a dma-buf from a file, but it would begin a
+    // CPU access, and that is not worth it.
+    return strncmp(link, "/dmabuf:", 8) == 0 || strncmp(link, "anon_inode:dmabuf", 17) == 0;
+}
+
+static bool is_swiftshader(const char *link)
+{
+    return strncmp(link, "/memfd:SwiftShader.Memory.", 26) == 0;
+}
+
+// A memfd, or a file on a tmpfs, as info->kind says. `kept` is NULL if the file is not known.
+static int recognise_shared(int fd, int flags, int seals, uint64_t size,
+                            const struct dm_import_kept *kept, struct dm_import_info *info)
+{
+    bool memfd = info->kind == DM_FD_MEMFD;
+    info->what = memfd ? "a memfd without a header" : "a shared-memory file on a tmpfs";
+    info->size = size;
+    info->may_shrink = !(seals & F_SEAL_SHRINK);
+    if ((flags & O_ACCMODE) == O_WRONLY) {
+        info->what = "shared memory that is open for writing only";
+        info->error = -EACCES;
+        return 0;
+    }
+    if (seals & (F_SEAL_WRITE | SEAL_FUTURE_WRITE))
+        info->writable = false;
+    if (memfd)
+        recognise_header(fd, kept ? kept->header : NULL, size, info);
+    return info->kind == DM_FD_SEMAPHORE ? -ENOTSUP : 0;
+}
+
+int dm_import_recognise_kept(int fd, dm_import_find_kept *find, struct dm_import_info *info)
 {
     struct stat st;
-    char path[64], link[256];
+    char link[256];
     memset(info, 0, sizeof *info);
     int flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
     if (flags < 0 || fstat(fd, &st) != 0) {
@@ -154,13 +222,15 @@ int dm_import_recognise(int fd, struct dm_import_info *info)
     info->dev = st.st_dev;
     info->ino = st.st_ino;
     info->writable = (flags & O_ACCMODE) == O_RDWR;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    ssize_t n = readlink(path, link, sizeof link - 1);
-    link[n > 0 ? n : 0] = 0;
-
-    // Without /proc, an ioctl could still distinguish a dma-buf from a file, but it would begin a
-    // CPU access, and that is not worth it.
-    if (strncmp(link, "/dmabuf:", 8) == 0 || strncmp(link, "anon_inode:dmabuf", 17) == 0) {
+    const struct dm_import_kept *kept =
+        find && !(flags & O_PATH) ? find(st.st_dev, st.st_ino) : NULL;
+    if (kept) {
+        int seals = kept->seals >= 0 ? kept->seals : fcntl(fd, F_GET_SEALS);
+        info->kind = DM_FD_MEMFD;
+        return recognise_shared(fd, flags, seals, (uint64_t)st.st_size, kept, info);
+    }
+    read_name(fd, link, sizeof link);
+    if (is_dmabuf(link)) {
         // "llseek on a dma-buf: only SEEK_END and SEEK_SET with offset 0": this does not move a
         // position that anyone uses.
         off_t end = lseek(fd, 0, SEEK_END);
@@ -169,7 +239,7 @@ int dm_import_recognise(int fd, struct dm_import_info *info)
         info->size = end > 0 ? (uint64_t)end : (uint64_t)st.st_size;
         return 0;
     }
-    int seals = S_ISREG(st.st_mode) && !(flags & O_PATH) ? fcntl(fd, F_GET_SEALS) : -1;
+    int seals = S_ISREG(st.st_mode) && !(flags & O_PATH) ? fcntl(fd, F_GET_SEALS) : NO_SEALS;
     if (seals < 0) {
         info->kind = DM_FD_OTHER;
         info->what = import_describe(&st, link, flags);
@@ -177,23 +247,31 @@ int dm_import_recognise(int fd, struct dm_import_info *info)
     }
     bool memfd = link[0] ? strncmp(link, "/memfd:", 7) == 0 : st.st_nlink == 0;
     info->kind = memfd ? DM_FD_MEMFD : DM_FD_SHM;
-    info->what = memfd ? "a memfd without a header" : "a shared-memory file on a tmpfs";
-    info->size = (uint64_t)st.st_size;
-    info->may_shrink = !(seals & F_SEAL_SHRINK);
-    if ((flags & O_ACCMODE) == O_WRONLY) {
-        info->what = "shared memory that is open for writing only";
-        info->error = -EACCES;
-        return 0;
-    }
-    if (seals & (F_SEAL_WRITE | SEAL_FUTURE_WRITE))
-        info->writable = false;
-    if (strncmp(link, "/memfd:SwiftShader.Memory.", 26) == 0) {
+    int status = recognise_shared(fd, flags, seals, (uint64_t)st.st_size, NULL, info);
+    if (is_swiftshader(link) && !info->error) {
         info->kind = DM_FD_SWIFTSHADER;
         info->what = "a memfd of SwiftShader";
-    } else if (memfd) {
-        recognise_header(fd, (uint64_t)st.st_size, info);
     }
-    return info->kind == DM_FD_SEMAPHORE ? -ENOTSUP : 0;
+    return status;
+}
+
+int dm_import_recognise(int fd, struct dm_import_info *info)
+{
+    return dm_import_recognise_kept(fd, NULL, info);
+}
+
+bool dm_import_keep(int fd, const struct dm_import_info *info, struct dm_import_kept *kept)
+{
+    bool memfd = info->kind == DM_FD_OWN || info->kind == DM_FD_MESA || info->kind == DM_FD_MEMFD;
+    if (info->error || !memfd)
+        return false;
+    int seals = fcntl(fd, F_GET_SEALS);
+    bool final = seals >= 0 && seals & F_SEAL_SEAL;
+    memset(kept, 0, sizeof *kept);
+    kept->file.dev = info->dev;
+    kept->file.ino = info->ino;
+    kept->seals = final ? seals : NO_SEALS;
+    return final || info->kind == DM_FD_MESA;
 }
 
 int dm_fd_remember(int fd, struct dm_fd_identity *identity)

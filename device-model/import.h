@@ -62,6 +62,26 @@ struct dm_import_info {
 // -ENOTSUP if it is not memory. Always fills *info.
 int dm_import_recognise(int fd, struct dm_import_info *info);
 
+// A memfd that a mapping keeps alive, so that no other file can have its numbers. That it is a
+// memfd cannot change. Its size, its header and seals that are not final are read again.
+struct dm_import_kept {
+    struct dm_import_key {
+        dev_t dev;
+        ino_t ino;
+    } file;
+    const void *header; // the first page of the file, mapped for reading
+    int seals;          // if they are final, else -1
+};
+// Returns the kept file with these numbers, or NULL.
+typedef const struct dm_import_kept *dm_import_find_kept(dev_t dev, ino_t ino);
+// The same as dm_import_recognise, with fewer system calls for a file that `find` knows.
+int dm_import_recognise_kept(int fd, dm_import_find_kept *find, struct dm_import_info *info);
+
+// Fills *kept for a file that was recognised, except `header`. Returns false if the file may not be
+// kept: because it is no memfd, or because the program may still want to seal it. F_SEAL_WRITE
+// fails while a mapping for writing exists. Nobody seals what software Vulkan has exported.
+bool dm_import_keep(int fd, const struct dm_import_info *info, struct dm_import_kept *kept);
+
 // The file that a descriptor number stood for at some moment.
 struct dm_fd_identity {
     int fd;

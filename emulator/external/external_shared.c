@@ -84,6 +84,7 @@ static CUresult open_window(struct em_context *context, struct em_imported *impo
     }
     em_imported_ref(imported);
     imported->shared = w;
+    imported->file->addresses_given = true;
     return CUDA_SUCCESS;
 }
 

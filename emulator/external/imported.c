@@ -12,7 +12,6 @@
 #include "journal.h"
 #include "memory_device.h"
 #include "exporter.h"
-#include "pkey.h"
 #include "quirk.h"
 
 // The result for a descriptor that is not memory: the manual's, or the driver's, which closes it.
@@ -120,7 +119,7 @@ CUresult em_imported_open(struct em_context *context, const CUDA_EXTERNAL_MEMORY
         return em_mistake(M01, CUDA_ERROR_INVALID_HANDLE,
                           "handle.fd (%d) belongs to the driver since %s #%u was imported", fd,
                           before->type, before->number);
-    int status = dm_import_recognise(fd, &info);
+    int status = em_file_recognise(fd, &info);
     if (!status && info.kind == DM_FD_POOL &&
         desc->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD)
         return refuse_pool(fd);
@@ -136,12 +135,13 @@ CUresult em_imported_open(struct em_context *context, const CUDA_EXTERNAL_MEMORY
     struct em_imported *imported = dm_calloc(1, sizeof *imported);
     if (!imported)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for an imported object");
-    r = open_status(dm_physical_import(&memory->vram, fd, &info, &imported->physical), fd, &info);
+    r = open_status(em_file_open(&memory->vram, fd, &info, &imported->file), fd, &info);
     if (r) {
         dm_free(imported);
         return r;
     }
     imported->references = 1;
+    imported->physical = imported->file->physical;
     imported->info = info;
     imported->size_B = desc->size;
     imported->dedicated = desc->flags & CUDA_EXTERNAL_MEMORY_DEDICATED;
@@ -170,25 +170,8 @@ void em_imported_unref(struct em_imported *imported)
     if (--imported->references)
         return;
     em_owned_fd_end(&imported->owned);
-    if (imported->window)
-        dm_space_unmap_bytes(&em_space, imported->window);
-    dm_physical_unref(imported->physical);
+    em_file_close(imported->file);
     dm_free(imported);
-}
-
-static int map_view(struct em_imported *imported, uint64_t offset, uint64_t size, uint64_t *address)
-{
-    // As on the card, an address is congruent to its offset modulo 64 KiB, and pages of 2 MiB are
-    // used if they fit.
-    const uint64_t small = UINT64_C(64) << 10, large = UINT64_C(2) << 20;
-    uint64_t first = offset & ~(small - 1),
-             align = !(first & (large - 1)) && size >= large ? large : small;
-    unsigned flags = DM_MAP_READ | (imported->physical->writable ? DM_MAP_WRITE : 0);
-    int status = dm_space_map_bytes(&em_space, imported->physical, first, size + (offset - first),
-                                    align, flags, address);
-    if (!status)
-        *address += offset - first;
-    return status;
 }
 
 static CUresult map_failed(const struct em_imported *imported, int status, uint64_t offset,
@@ -207,19 +190,13 @@ static CUresult map_failed(const struct em_imported *imported, int status, uint6
                    (unsigned long long)size, strerror(-status));
 }
 
-static int map_window(struct em_imported *imported)
-{
-    return imported->window ? 0
-                            : map_view(imported, 0, imported->physical->size, &imported->window);
-}
-
 CUresult em_imported_window(struct em_imported *imported, uint64_t *address)
 {
     em_assert_locked();
-    int status = map_window(imported);
+    int status = em_file_map_window(imported->file);
     if (status)
         return map_failed(imported, status, 0, imported->physical->size);
-    *address = imported->window;
+    *address = imported->file->window;
     return CUDA_SUCCESS;
 }
 
@@ -227,26 +204,8 @@ CUresult em_imported_map(struct em_imported *imported, uint64_t offset, uint64_t
                          uint64_t *address)
 {
     em_assert_locked();
-    // The first buffer is a part of the window, which stays mapped when the buffer is freed. Most
-    // objects are mapped again and again, by one buffer at a time, and that then takes no system
-    // call. Protection keys keep host code out of the window. Without them the pages of a freed
-    // buffer must be unmapped.
-    if (imported->window_taken || dm_pkey() < 0 || map_window(imported)) {
-        int status = map_view(imported, offset, size, address);
-        return status ? map_failed(imported, status, offset, size) : CUDA_SUCCESS;
-    }
-    imported->window_taken = true;
-    *address = imported->window + offset;
-    return CUDA_SUCCESS;
-}
-
-void em_imported_unmap(struct em_imported *imported, uint64_t address)
-{
-    em_assert_locked();
-    if (imported->window && address - imported->window < imported->physical->size)
-        imported->window_taken = false;
-    else
-        dm_space_unmap_bytes(&em_space, address);
+    int status = em_file_map(imported->file, offset, size, address);
+    return status ? map_failed(imported, status, offset, size) : CUDA_SUCCESS;
 }
 
 enum dm_layout_kind em_imported_layout(const struct em_imported *imported)

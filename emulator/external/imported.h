@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "file.h"
 #include "import.h"
 #include "intervals.h"
 #include "layout.h"
@@ -16,7 +17,8 @@ struct em_context;
 
 struct em_imported {
     unsigned references; // one of the handle, one of each mapping
-    struct dm_physical *physical;
+    struct em_file *file;
+    struct dm_physical *physical; // the file's
     struct dm_import_info info;
     struct em_owned_fd owned;
     uint64_t size_B; // as the program described it
@@ -30,10 +32,6 @@ struct em_imported {
     unsigned turns;
     uint64_t batches;
     uint32_t number; // of its CUexternalMemory
-    // Device address of the payload's byte 0 once all of it is mapped, which happens when it is
-    // first needed; until then 0.
-    uint64_t window;
-    bool window_taken;            // by a buffer
     struct dm_intervals mappings; // buffers with addresses of their own, by their bytes (watch.c)
     bool overlapping;             // two of them have shared bytes: all are watched
     struct dm_intervals written;  // the bytes that commands wrote through them since `epoch` began
@@ -54,8 +52,6 @@ void em_imported_unref(struct em_imported *imported);
 // Precondition: em_lock held.
 CUresult em_imported_map(struct em_imported *imported, uint64_t offset, uint64_t size,
                          uint64_t *address);
-// Undoes em_imported_map. Precondition: em_lock held.
-void em_imported_unmap(struct em_imported *imported, uint64_t address);
 
 // Maps the whole payload and returns the device address of its byte 0. Precondition: em_lock held.
 CUresult em_imported_window(struct em_imported *imported, uint64_t *address);

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: MIT
+// Opens, maps and keeps files of imported memory.
+#include "file.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "alloc.h"
+#include "lock.h"
+#include "memory_device.h"
+#include "pkey.h"
+#include "space.h"
+
+// ---- how often files are imported ----
+
+// Imports of a file that were counted lately, by a hash of its numbers. Another file may take the
+// place, or have the numbers later: then a file is kept earlier or later, which does not matter.
+static struct recent {
+    dev_t dev;
+    ino_t ino;
+    unsigned imports;
+    uint64_t last_ms;
+} recent[64];
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+// Counts an import. Returns whether the file was imported often enough to keep it.
+static bool count_import(const struct dm_import_info *info, uint64_t now)
+{
+    const size_t count = sizeof recent / sizeof *recent;
+    struct recent *r = &recent[((uint64_t)info->dev * 31 + (uint64_t)info->ino) % count];
+    bool same = r->dev == info->dev && r->ino == info->ino && r->imports &&
+                now - r->last_ms <= EM_FILE_KEPT_MS;
+    *r = (struct recent){info->dev, info->ino, same ? r->imports + 1 : 1, now};
+    return r->imports >= EM_FILE_KEPT_AFTER;
+}
+
+// ---- the kept files ----
+
+static struct em_file *kept;            // by kept.file
+static struct em_file *newest, *oldest; // by used_ms
+static uint64_t kept_B;
+
+static struct em_file *find_kept(dev_t dev, ino_t ino)
+{
+    struct dm_import_key key;
+    memset(&key, 0, sizeof key);
+    key.dev = dev;
+    key.ino = ino;
+    return DM_TABLE_FIND(kept, &key);
+}
+
+static const struct dm_import_kept *find_numbers(dev_t dev, ino_t ino)
+{
+    const struct em_file *file = find_kept(dev, ino);
+    return file ? &file->kept : NULL;
+}
+
+static void file_destroy(struct em_file *file)
+{
+    if (file->header)
+        dm_sys_munmap((uint64_t)(uintptr_t)file->header, DM_HEADER_SIZE);
+    if (file->window)
+        dm_space_unmap_bytes(&em_space, file->window);
+    if (file->view)
+        dm_space_unmap_bytes(&em_space, file->view);
+    dm_physical_unref(file->physical);
+    dm_free(file);
+}
+
+static void take_out(struct em_file *file)
+{
+    DM_TABLE_REMOVE(kept, file);
+    *(file->newer ? &file->newer->older : &newest) = file->older;
+    *(file->older ? &file->older->newer : &oldest) = file->newer;
+    file->newer = file->older = NULL;
+    kept_B -= file->physical->size;
+}
+
+static void drop_oldest(void)
+{
+    struct em_file *file = oldest;
+    take_out(file);
+    file_destroy(file);
+}
+
+bool em_files_drop(void)
+{
+    em_assert_locked();
+    bool any = oldest;
+    while (oldest)
+        drop_oldest();
+    return any;
+}
+
+static void drop_unused(uint64_t now)
+{
+    while (oldest && now - oldest->used_ms > EM_FILE_KEPT_MS)
+        drop_oldest();
+}
+
+// Maps the header, which holds the file, and finds out whether it may be kept.
+static bool prepare_to_keep(struct em_file *file)
+{
+    if (file->header)
+        return true;
+    uint64_t at;
+    int fd = dm_physical_fd(file->physical);
+    if (fd < 0 || !dm_import_keep(fd, &file->info, &file->kept) ||
+        dm_sys_mmap(0, DM_HEADER_SIZE, PROT_READ, MAP_SHARED, fd, 0, &at))
+        return false;
+    file->header = (void *)(uintptr_t)at;
+    file->kept.header = file->header;
+    return true;
+}
+
+static bool put_in(struct em_file *file, uint64_t now)
+{
+    uint64_t size = file->physical->size;
+    bool fits = file->may_keep && !file->addresses_given && size <= EM_FILE_KEPT_MOST_B &&
+                !find_kept(file->info.dev, file->info.ino);
+    if (!fits || !prepare_to_keep(file) || DM_TABLE_ADD(kept, kept.file, file))
+        return false;
+    file->used_ms = now;
+    file->older = newest;
+    *(newest ? &newest->newer : &oldest) = file;
+    newest = file;
+    kept_B += size;
+    while (kept_B > EM_FILE_KEPT_MOST_B || DM_TABLE_COUNT(kept) > EM_FILE_KEPT_MOST)
+        drop_oldest();
+    return true;
+}
+
+// ---- opening and closing ----
+
+int em_file_recognise(int fd, struct dm_import_info *info)
+{
+    em_assert_locked();
+    return dm_import_recognise_kept(fd, find_numbers, info);
+}
+
+// Whether the file is as it was when it was imported last.
+static bool is_unchanged(const struct em_file *file, const struct dm_import_info *now,
+                         const struct dm_vram *vram)
+{
+    const struct dm_import_info *then = &file->info;
+    return file->physical->vram == vram && then->kind == now->kind &&
+           then->payload == now->payload && then->size == now->size &&
+           then->identity == now->identity && then->writable == now->writable &&
+           then->may_shrink == now->may_shrink && !now->error;
+}
+
+static int open_new(struct dm_vram *vram, int fd, const struct dm_import_info *info,
+                    struct em_file **out)
+{
+    struct em_file *file = dm_calloc(1, sizeof *file);
+    if (!file)
+        return -ENOMEM;
+    int r = dm_physical_import(vram, fd, info, &file->physical);
+    if (r) {
+        dm_free(file);
+        return r;
+    }
+    *out = file;
+    return 0;
+}
+
+int em_file_open(struct dm_vram *vram, int fd, const struct dm_import_info *info,
+                 struct em_file **out)
+{
+    em_assert_locked();
+    uint64_t now = now_ms();
+    struct em_file *file = find_kept(info->dev, info->ino);
+    if (file) {
+        take_out(file);
+        if (!is_unchanged(file, info, vram)) {
+            file_destroy(file);
+            file = NULL;
+        }
+    }
+    drop_unused(now);
+    if (!file) {
+        int r = open_new(vram, fd, info, &file);
+        if (r && em_files_drop())
+            r = open_new(vram, fd, info, &file);
+        if (r)
+            return r;
+    }
+    file->info = *info;
+    file->may_keep = count_import(info, now);
+    *out = file;
+    return 0;
+}
+
+void em_file_close(struct em_file *file)
+{
+    em_assert_locked();
+    uint64_t now = now_ms();
+    drop_unused(now);
+    if (!put_in(file, now))
+        file_destroy(file);
+}
+
+// ---- addresses ----
+
+static uint64_t page_of(uint64_t address)
+{
+    return address & ~(uint64_t)(DM_PAGE - 1);
+}
+
+// As on the card, an address is congruent to its offset modulo 64 KiB, and pages of 2 MiB are used
+// if they fit.
+enum { SMALL_PAGE = 64 << 10, LARGE_PAGE = 2 << 20 };
+
+static unsigned access_of(const struct em_file *file)
+{
+    return DM_MAP_READ | (file->physical->writable ? DM_MAP_WRITE : 0);
+}
+
+// `offset` is a multiple of SMALL_PAGE.
+static int map_pages(struct em_file *file, uint64_t offset, uint64_t size, unsigned access,
+                     uint64_t *address)
+{
+    uint64_t align = !(offset % LARGE_PAGE) && size >= LARGE_PAGE ? LARGE_PAGE : SMALL_PAGE;
+    int r = dm_space_map_bytes(&em_space, file->physical, offset, size, align, access, address);
+    // The kernel may have no mappings or addresses left because of the kept files.
+    if (r == -ENOMEM && em_files_drop())
+        r = dm_space_map_bytes(&em_space, file->physical, offset, size, align, access, address);
+    return r;
+}
+
+int em_file_map_window(struct em_file *file)
+{
+    em_assert_locked();
+    return file->window ? 0
+                        : map_pages(file, 0, file->physical->size, access_of(file), &file->window);
+}
+
+// Changes the access to the pages of the view that hold these bytes, and to those before them that
+// a mapping of these bytes alone would have.
+static int open_view(const struct em_file *file, uint64_t offset, uint64_t size, unsigned access)
+{
+    uint64_t first = page_of(file->view + offset - offset % SMALL_PAGE);
+    uint64_t end = page_of(file->view + offset + size + DM_PAGE - 1);
+    return dm_pages_access(first, end - first, access);
+}
+
+// Without protection keys the pages of a freed buffer must not stay accessible to the host. Pages
+// that a kept mapping makes inaccessible need not be found again by the kernel.
+static int map_in_view(struct em_file *file, uint64_t offset, uint64_t size, uint64_t *address)
+{
+    int r = file->view ? 0 : map_pages(file, 0, file->physical->size, 0, &file->view);
+    if (!r)
+        r = open_view(file, offset, size, access_of(file));
+    if (!r) {
+        file->view_taken = true;
+        *address = file->view + offset;
+    }
+    return r;
+}
+
+int em_file_map(struct em_file *file, uint64_t offset, uint64_t size, uint64_t *address)
+{
+    em_assert_locked();
+    const struct dm_physical *p = file->physical;
+    if (offset > p->size || size > p->size - offset)
+        return -EINVAL;
+    bool keys = dm_pkey() >= 0;
+    // The first buffer is a part of the window, which stays mapped when the buffer is freed. Most
+    // objects are mapped again and again, by one buffer at a time, and that then takes no system
+    // call. Protection keys keep host code out of the window.
+    if (keys && !file->window_taken && !em_file_map_window(file)) {
+        file->window_taken = true;
+        *address = file->window + offset;
+        return 0;
+    }
+    if (!keys && file->may_keep && !file->view_taken && !map_in_view(file, offset, size, address))
+        return 0;
+    uint64_t first = offset - offset % SMALL_PAGE;
+    int r = map_pages(file, first, size + (offset - first), access_of(file), address);
+    if (!r)
+        *address += offset - first;
+    return r;
+}
+
+void em_file_unmap(struct em_file *file, uint64_t address, uint64_t size)
+{
+    em_assert_locked();
+    uint64_t all = file->physical->size;
+    if (file->window && address - file->window < all) {
+        file->window_taken = false;
+        return;
+    }
+    if (!file->view || address - file->view >= all) {
+        dm_space_unmap_bytes(&em_space, address);
+        return;
+    }
+    file->view_taken = false;
+    if (open_view(file, address - file->view, size, 0)) {
+        dm_space_unmap_bytes(&em_space, file->view);
+        file->view = 0;
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Files of imported memory, with the addresses at which they are mapped.
+//
+// A file that is imported again and again is kept after its last import: the next import of it then
+// takes a few system calls, and its mappings need not be made again. A mapping keeps the file
+// itself alive, so no other file can have its device and inode numbers meanwhile. What can change
+// about it is read at each import (import.h), and a file that has changed is opened anew. Files are
+// kept only while imports of them follow each other quickly, and only a few small ones, because the
+// memory of a kept file is not free even if nobody else has it open.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hash_table.h"
+#include "import.h"
+#include "physical.h"
+
+enum {
+    EM_FILE_KEPT_MOST = 32,         // files
+    EM_FILE_KEPT_MOST_B = 64 << 20, // their bytes together
+    EM_FILE_KEPT_AFTER = 3,         // imports, each at most EM_FILE_KEPT_MS after the last one
+    EM_FILE_KEPT_MS = 1000,         // without an import
+};
+
+struct em_file {
+    struct dm_physical *physical;
+    struct dm_import_info info; // of the last import
+    // Device address of the payload's byte 0 once all of it is mapped, which happens when it is
+    // first needed; until then 0.
+    uint64_t window;
+    bool window_taken; // by a buffer
+    // Without protection keys: the same for one buffer at a time. Only the buffer's pages are
+    // accessible.
+    uint64_t view;
+    bool view_taken;
+    bool addresses_given; // the program has addresses in the window that it may still use
+    bool may_keep;        // it was imported often enough
+    struct dm_import_kept kept;
+    void *header;          // its mapping, or NULL
+    uint64_t used_ms;      // when the last import ended
+    struct em_file *newer; // among the kept files
+    struct em_file *older;
+    UT_hash_handle hh; // among the kept files, by kept.file
+};
+
+// Recognises a descriptor like dm_import_recognise. Precondition: em_lock held.
+int em_file_recognise(int fd, struct dm_import_info *info);
+// The file that was recognised: a kept one, or a new one. Returns what dm_physical_import returns.
+// The caller gives it back with em_file_close. Precondition: em_lock held.
+int em_file_open(struct dm_vram *vram, int fd, const struct dm_import_info *info,
+                 struct em_file **out);
+// Precondition: em_lock held, and nothing uses the mappings.
+void em_file_close(struct em_file *file);
+// Closes all kept files. Returns whether there were any. Precondition: em_lock held.
+bool em_files_drop(void);
+
+// Maps all of the payload at file->window. Returns 0 or a negative errno. Precondition: em_lock
+// held.
+int em_file_map_window(struct em_file *file);
+// Maps bytes [offset, offset + size) of the payload for one buffer. Returns 0, -EINVAL if they are
+// not inside the payload, or another negative errno. Precondition: em_lock held.
+int em_file_map(struct em_file *file, uint64_t offset, uint64_t size, uint64_t *address);
+// Undoes em_file_map. Precondition: em_lock held.
+void em_file_unmap(struct em_file *file, uint64_t address, uint64_t size);
