@@ -221,6 +221,7 @@ int dm_import_recognise_kept(int fd, dm_import_find_kept *find, struct dm_import
     }
     info->dev = st.st_dev;
     info->ino = st.st_ino;
+    info->changed = st.st_ctim;
     info->writable = (flags & O_ACCMODE) == O_RDWR;
     const struct dm_import_kept *kept =
         find && !(flags & O_PATH) ? find(st.st_dev, st.st_ino) : NULL;
@@ -236,6 +237,7 @@ int dm_import_recognise_kept(int fd, dm_import_find_kept *find, struct dm_import
         off_t end = lseek(fd, 0, SEEK_END);
         info->kind = DM_FD_DMABUF;
         info->what = "a dma-buf";
+        info->may_shrink = true; // its driver may take the pages away
         info->size = end > 0 ? (uint64_t)end : (uint64_t)st.st_size;
         return 0;
     }

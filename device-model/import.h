@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 enum dm_fd_kind {
     DM_FD_CLOSED,      // not an open descriptor
@@ -52,10 +53,11 @@ struct dm_import_info {
     uint64_t identity; // the number of own memory; else 0
     dev_t dev;
     ino_t ino;
-    bool writable;   // the descriptor is open for reading and writing
-    bool may_shrink; // nothing prevents the exporter from truncating it
-    bool uuid_known; // Mesa: the uuid is that of a release llvmpipe
-    int error;       // -EBADMSG if kind is MESA or OWN and the header contradicts the file; else 0
+    struct timespec changed; // the file's st_ctim
+    bool writable;           // the descriptor is open for reading and writing
+    bool may_shrink;         // nothing prevents the exporter from truncating it
+    bool uuid_known;         // Mesa: the uuid is that of a release llvmpipe
+    int error; // -EBADMSG if kind is MESA or OWN and the header contradicts the file; else 0
 };
 
 // Reads and queries fd, and changes nothing. Returns 0 if it is memory, -EBADF if it is closed, and

@@ -8,6 +8,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "guard.h"
 #include "hash.h"
 #include "import.h"
 
@@ -43,14 +44,30 @@ static uint32_t check_of(const struct dm_vulkan_facts *facts)
     return (uint32_t)hash;
 }
 
-static bool in_header_page(const struct dm_import_info *info)
+enum dm_vulkan_facts_place dm_vulkan_facts_place(const struct dm_import_info *info)
 {
-    return info->kind == DM_FD_MESA && !info->error && info->payload >= DM_HEADER_SIZE;
+    if (info->kind == DM_FD_MESA && !info->error && info->payload >= DM_HEADER_SIZE)
+        return DM_VULKAN_FACTS_IN_HEADER;
+    return info->kind == DM_FD_SWIFTSHADER || info->kind == DM_FD_MEMFD
+               ? DM_VULKAN_FACTS_IN_ATTRIBUTE
+               : DM_VULKAN_FACTS_NOWHERE;
 }
 
-static bool in_attribute(const struct dm_import_info *info)
+struct magic_check {
+    const char *at;
+    bool same;
+};
+
+static void check_magic(void *arg)
 {
-    return info->kind == DM_FD_SWIFTSHADER || info->kind == DM_FD_MEMFD;
+    struct magic_check *check = arg;
+    check->same = !memcmp(check->at, magic, sizeof magic);
+}
+
+bool dm_vulkan_facts_in_header(const void *header)
+{
+    struct magic_check check = {(const char *)header + DM_VULKAN_FACTS_AT, false};
+    return !dm_guarded(check_magic, &check, NULL) && check.same;
 }
 
 int dm_vulkan_facts_write(int fd, const struct dm_import_info *info, struct dm_vulkan_facts *facts)
@@ -60,11 +77,12 @@ int dm_vulkan_facts_write(int fd, const struct dm_import_info *info, struct dm_v
     memcpy(facts->magic, magic, sizeof magic);
     facts->version = DM_VULKAN_FACTS_VERSION;
     facts->check = check_of(facts);
-    if (in_header_page(info)) {
+    enum dm_vulkan_facts_place place = dm_vulkan_facts_place(info);
+    if (place == DM_VULKAN_FACTS_IN_HEADER) {
         ssize_t n = pwrite(fd, facts, sizeof *facts, DM_VULKAN_FACTS_AT);
         return n == (ssize_t)sizeof *facts ? 0 : n < 0 ? -errno : -EIO;
     }
-    if (in_attribute(info))
+    if (place == DM_VULKAN_FACTS_IN_ATTRIBUTE)
         return fsetxattr(fd, attribute, facts, sizeof *facts, 0) ? -errno : 0;
     return -ENOTSUP;
 }
@@ -91,11 +109,12 @@ int dm_vulkan_facts_read(int fd, const struct dm_import_info *info, struct dm_vu
 {
     // A writer may be active: then the check sum does not match yet, and a moment later it does.
     enum { ATTEMPTS = 3 };
+    enum dm_vulkan_facts_place place = dm_vulkan_facts_place(info);
     for (int i = 0; i < ATTEMPTS; i++) {
         ssize_t n = -1;
-        if (in_header_page(info))
+        if (place == DM_VULKAN_FACTS_IN_HEADER)
             n = pread(fd, facts, sizeof *facts, DM_VULKAN_FACTS_AT);
-        else if (in_attribute(info))
+        else if (place == DM_VULKAN_FACTS_IN_ATTRIBUTE)
             n = fgetxattr(fd, attribute, facts, sizeof *facts);
         if (n != (ssize_t)sizeof *facts || memcmp(facts->magic, magic, sizeof magic))
             return -ENODATA;

@@ -67,6 +67,17 @@ int dm_vulkan_facts_write(int fd, const struct dm_import_info *info, struct dm_v
 // ours. *facts is valid only if the result is 0.
 int dm_vulkan_facts_read(int fd, const struct dm_import_info *info, struct dm_vulkan_facts *facts);
 
+// Where the record of such a file is.
+enum dm_vulkan_facts_place {
+    DM_VULKAN_FACTS_NOWHERE,
+    DM_VULKAN_FACTS_IN_HEADER,
+    DM_VULKAN_FACTS_IN_ATTRIBUTE,
+};
+enum dm_vulkan_facts_place dm_vulkan_facts_place(const struct dm_import_info *info);
+// Whether a file whose first DM_HEADER_SIZE bytes are mapped at `header` may have a record there.
+// False also if they cannot be read.
+bool dm_vulkan_facts_in_header(const void *header);
+
 // The layer's functions for libcuda.so.1 in the same process: vkGetInstanceProcAddr(NULL,
 // DM_VULKAN_LAYER_PROC) of the layer's library returns a function that returns this struct.
 #define DM_VULKAN_LAYER_SONAME "libVkLayer_cardless.so"

@@ -28,29 +28,45 @@ void em_owned_fd_end(struct em_owned_fd *o)
     dm_fd_close(&o->fd);
 }
 
-void em_owned_fd_check(struct em_owned_fd *o)
+static void owned_fd_lost(struct em_owned_fd *o)
 {
-    em_assert_locked();
     int fd = o->fd.fd;
-    if (fd < 0 || dm_fd_still_ours(&o->fd))
-        return;
-    em_owned_fd_end(o);
+    DM_TABLE_REMOVE(all, o);
+    o->fd.fd = -1; // the number may be another file by now, which must stay open
     em_mistake(M01, CUDA_SUCCESS,
                "file descriptor %d was closed or replaced although it belongs to %s #%u", fd,
                o->type, o->number);
 }
 
-void em_owned_fd_take(struct em_owned_fd *o, int fd, const char *type, uint32_t number)
+void em_owned_fd_check(struct em_owned_fd *o)
 {
     em_assert_locked();
+    if (o->fd.fd >= 0 && !dm_fd_still_ours(&o->fd))
+        owned_fd_lost(o);
+}
+
+void em_owned_fd_check_end(struct em_owned_fd *o)
+{
+    em_assert_locked();
+    em_owned_fd_check(o);
+    if (o->fd.fd < 0)
+        return;
+    DM_TABLE_REMOVE(all, o);
+    close(o->fd.fd);
+    o->fd.fd = -1;
+}
+
+static void owned_fd_take(struct em_owned_fd *o, const char *type, uint32_t number)
+{
+    int fd = o->fd.fd;
     em_journal_accept_fd(fd);
     o->type = type;
     o->number = number;
-    o->fd.fd = -1;
     // "ownership of the file descriptor is transferred to the CUDA driver": the driver closes it at
     // once. Under the manual it stays open, so that a program which goes on using the number is
     // detected.
     if (em_quirk(IMPORT_FD_CLOSED)) {
+        o->fd.fd = -1;
         close(fd);
         return;
     }
@@ -58,10 +74,27 @@ void em_owned_fd_take(struct em_owned_fd *o, int fd, const char *type, uint32_t 
     struct em_owned_fd *before = DM_TABLE_FIND(all, &fd);
     if (before)
         em_owned_fd_check(before);
-    if (dm_fd_remember(fd, &o->fd)) {
-        o->fd.fd = -1;
-    } else if (DM_TABLE_ADD(all, fd.fd, o)) {
+    if (DM_TABLE_ADD(all, fd.fd, o)) {
         o->fd.fd = -1; // without memory to watch the number, it is closed at once
         close(fd);
     }
+}
+
+void em_owned_fd_take_known(struct em_owned_fd *o, const struct dm_fd_identity *fd,
+                            const char *type, uint32_t number)
+{
+    em_assert_locked();
+    o->fd = *fd;
+    owned_fd_take(o, type, number);
+}
+
+void em_owned_fd_take(struct em_owned_fd *o, int fd, const char *type, uint32_t number)
+{
+    em_assert_locked();
+    if (dm_fd_remember(fd, &o->fd)) {
+        o->fd.fd = -1; // it was closed meanwhile
+        em_journal_accept_fd(fd);
+        return;
+    }
+    owned_fd_take(o, type, number);
 }

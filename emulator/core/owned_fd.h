@@ -20,8 +20,13 @@ const struct em_owned_fd *em_owned_fd_find(int fd);
 // Takes ownership. Under driver-580 it closes the descriptor; under the manual it keeps it open, so
 // that a program which goes on using the number is detected. Precondition: em_lock held.
 void em_owned_fd_take(struct em_owned_fd *owned, int fd, const char *type, uint32_t number);
+// The same for a descriptor whose file is known already. Precondition: em_lock held.
+void em_owned_fd_take_known(struct em_owned_fd *owned, const struct dm_fd_identity *fd,
+                            const char *type, uint32_t number);
 // Reports once (M01) if the program has closed the descriptor, or has reused its number for another
 // file. Precondition: em_lock held.
 void em_owned_fd_check(struct em_owned_fd *owned);
+// Does both em_owned_fd_check and em_owned_fd_end. Precondition: em_lock held.
+void em_owned_fd_check_end(struct em_owned_fd *owned);
 // Closes the descriptor if it is open and still the driver's. Precondition: em_lock held.
 void em_owned_fd_end(struct em_owned_fd *owned);

@@ -3,8 +3,10 @@
 // Vulkan.
 #include "exporter.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "call.h"
 #include "order.h"
@@ -12,8 +14,19 @@
 
 static bool read_facts(const struct em_imported *imported, struct dm_vulkan_facts *facts)
 {
-    int fd = dm_physical_fd(imported->physical);
-    return fd >= 0 && !dm_vulkan_facts_read(fd, &imported->info, facts);
+    struct stat st;
+    enum dm_vulkan_facts_place place = dm_vulkan_facts_place(&imported->info);
+    if (place != DM_VULKAN_FACTS_IN_ATTRIBUTE && em_file_is_bare(imported->file, NULL))
+        return false;
+    const struct dm_fd_identity *file = &imported->physical->file;
+    if (fstat(file->fd, &st) || st.st_dev != file->dev || st.st_ino != file->ino)
+        return false; // the program has closed the driver's descriptor
+    if (em_file_is_bare(imported->file, &st.st_ctim))
+        return false;
+    int status = dm_vulkan_facts_read(file->fd, &imported->info, facts);
+    if (status == -ENODATA)
+        em_file_note_bare(imported->file, &st.st_ctim);
+    return !status;
 }
 
 // ---- import
@@ -22,7 +35,7 @@ void em_exporter_check_import(struct em_imported *imported, int fd)
 {
     em_assert_locked();
     struct dm_vulkan_facts facts;
-    if (!read_facts(imported, &facts))
+    if (em_file_is_bare(imported->file, &imported->info.changed) || !read_facts(imported, &facts))
         return;
     imported->needs_flush =
         facts.flags & DM_VULKAN_HOST_VISIBLE && !(facts.flags & DM_VULKAN_HOST_COHERENT);

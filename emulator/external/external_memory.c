@@ -175,8 +175,10 @@ CUresult em_external_import(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUexte
         goto drop_import;
     e->imported = imported;
     imported->number = e->object.number;
-    em_owned_fd_take(&imported->owned, desc->handle.fd, em_type_name(EM_EXTERNAL_MEMORY),
-                     e->object.number);
+    em_owned_fd_take_known(
+        &imported->owned,
+        &(struct dm_fd_identity){desc->handle.fd, imported->info.dev, imported->info.ino},
+        em_type_name(EM_EXTERNAL_MEMORY), e->object.number);
     e->journal = em_journal_begin(
         EM_JOURNAL_IMPORT, "CUexternalMemory #%u: %s, %llu bytes%s, payload at %#llx",
         e->object.number, imported->info.what, (unsigned long long)imported->info.size,
@@ -216,7 +218,10 @@ CUresult em_external_destroy(CUexternalMemory handle)
         r = em_external_get(handle, &e);
     }
     if (!r) {
-        em_owned_fd_check(&e->imported->owned);
+        if (e->imported->references == 1) // no mapping is left
+            em_owned_fd_check_end(&e->imported->owned);
+        else
+            em_owned_fd_check(&e->imported->owned);
         em_external_watch_destroyed(e->imported);
         em_object_retire(&e->object);
     }

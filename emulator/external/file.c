@@ -12,6 +12,7 @@
 #include "memory_device.h"
 #include "pkey.h"
 #include "space.h"
+#include "vulkan_facts.h"
 
 // ---- how often files are imported ----
 
@@ -206,6 +207,29 @@ void em_file_close(struct em_file *file)
     drop_unused(now);
     if (!put_in(file, now))
         file_destroy(file);
+}
+
+bool em_file_is_bare(const struct em_file *file, const struct timespec *changed)
+{
+    switch (dm_vulkan_facts_place(&file->info)) {
+    case DM_VULKAN_FACTS_IN_HEADER:
+        return file->header && !dm_vulkan_facts_in_header(file->header);
+    case DM_VULKAN_FACTS_IN_ATTRIBUTE:
+        return file->bare_known && file->bare.tv_sec == changed->tv_sec &&
+               file->bare.tv_nsec == changed->tv_nsec;
+    default:
+        return true;
+    }
+}
+
+// The clock of st_ctim may stand for some milliseconds. If it could still be the same when a record
+// is written, nothing is noted.
+void em_file_note_bare(struct em_file *file, const struct timespec *changed)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    file->bare_known = now.tv_sec > changed->tv_sec + 1;
+    file->bare = *changed;
 }
 
 // ---- addresses ----

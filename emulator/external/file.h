@@ -36,8 +36,12 @@ struct em_file {
     bool addresses_given; // the program has addresses in the window that it may still use
     bool may_keep;        // it was imported often enough
     struct dm_import_kept kept;
-    void *header;          // its mapping, or NULL
-    uint64_t used_ms;      // when the last import ended
+    void *header;     // its mapping, or NULL
+    uint64_t used_ms; // when the last import ended
+    // If `bare_known`: the Vulkan layer had recorded nothing about the file when this was its
+    // st_ctim.
+    struct timespec bare;
+    bool bare_known;
     struct em_file *newer; // among the kept files
     struct em_file *older;
     UT_hash_handle hh; // among the kept files, by kept.file
@@ -53,6 +57,12 @@ int em_file_open(struct dm_vram *vram, int fd, const struct dm_import_info *info
 void em_file_close(struct em_file *file);
 // Closes all kept files. Returns whether there were any. Precondition: em_lock held.
 bool em_files_drop(void);
+
+// Whether the file has no record of the Vulkan layer (vulkan_facts.h), as far as that is known
+// without a system call. `changed` is the file's st_ctim.
+bool em_file_is_bare(const struct em_file *file, const struct timespec *changed);
+// Notes that no record was found when the file's st_ctim was *changed.
+void em_file_note_bare(struct em_file *file, const struct timespec *changed);
 
 // Maps all of the payload at file->window. Returns 0 or a negative errno. Precondition: em_lock
 // held.

@@ -31,7 +31,7 @@ struct em_imported {
     bool accessed, said_turns;
     unsigned turns;
     uint64_t batches;
-    uint32_t number; // of its CUexternalMemory
+    uint32_t number;              // of its CUexternalMemory
     struct dm_intervals mappings; // buffers with addresses of their own, by their bytes (watch.c)
     bool overlapping;             // two of them have shared bytes: all are watched
     struct dm_intervals written;  // the bytes that commands wrote through them since `epoch` began

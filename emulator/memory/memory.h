@@ -79,13 +79,13 @@ static inline bool em_memory_is_context_bound(const struct em_allocation *a)
     return a->kind == EM_MEMORY_IMPORTED || a->kind == EM_MEMORY_GRAPHICS;
 }
 
-// Returns whether an access to these bytes may fault because the pages are gone: another process
-// may truncate its file (a descriptor that looks like an export of ours may be a forgery), and the
-// program may unmap pages that it has registered.
+// Returns whether an access to these bytes may fault although they are mapped: another process may
+// truncate their file if no seal forbids it, the program may have exported it for reading only, and
+// it may unmap pages that it has registered.
 static inline bool em_memory_may_fault(const struct em_allocation *a)
 {
-    return a->kind == EM_MEMORY_IMPORTED || a->kind == EM_MEMORY_IPC ||
-           a->kind == EM_MEMORY_REGISTERED || (a->physical && a->physical->may_shrink);
+    return a->kind == EM_MEMORY_IPC || a->kind == EM_MEMORY_REGISTERED ||
+           (a->physical && (a->physical->may_shrink || !a->physical->writable));
 }
 
 // Where the bytes of memory are, from the one that the host sees least to the one it sees most. A
