@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -172,6 +173,16 @@ int dm_sys_dup(int fd, int *out_fd)
         return -errno;
     *out_fd = copy;
     return 0;
+}
+
+int dm_sys_stat(int fd, struct stat *out)
+{
+#if defined(__x86_64__) || defined(__aarch64__) // the kernel's struct is the C library's
+    memset(out, 0, sizeof *out);
+    return syscall(SYS_fstat, (long)fd, out) ? -errno : 0;
+#else
+    return fstat(fd, out) ? -errno : 0;
+#endif
 }
 
 int dm_sys_munmap(uint64_t address, uint64_t size)

@@ -47,6 +47,11 @@ int dm_sys_ftruncate(int fd, uint64_t size);
 int dm_sys_protect(uint64_t address, uint64_t size, int prot, int pkey); // pkey -1: plain mprotect
 int dm_sys_dup(int fd, int *out_fd);                                     // close-on-exec
 
+struct stat;
+// fstat without the C library, which makes a slower system call for it. Returns 0 or a negative
+// errno. Takes no memory, so it is not counted.
+int dm_sys_stat(int fd, struct stat *out);
+
 // System calls that give memory back. The countdown never makes them fail, because freeing must not
 // need memory.
 int dm_sys_munmap(uint64_t address, uint64_t size);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "alloc.h"
 #include "guard.h"
 #include "hash.h"
 #include "shared_semaphore.h"
@@ -214,7 +215,7 @@ int dm_import_recognise_kept(int fd, dm_import_find_kept *find, struct dm_import
     char link[256];
     memset(info, 0, sizeof *info);
     int flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
-    if (flags < 0 || fstat(fd, &st) != 0) {
+    if (flags < 0 || dm_sys_stat(fd, &st) != 0) {
         info->kind = DM_FD_CLOSED;
         info->what = fd < 0 ? "a negative number" : "a closed descriptor";
         return -EBADF;
@@ -279,8 +280,9 @@ bool dm_import_keep(int fd, const struct dm_import_info *info, struct dm_import_
 int dm_fd_remember(int fd, struct dm_fd_identity *identity)
 {
     struct stat st;
-    if (fstat(fd, &st))
-        return -errno;
+    int r = dm_sys_stat(fd, &st);
+    if (r)
+        return r;
     identity->fd = fd;
     identity->dev = st.st_dev;
     identity->ino = st.st_ino;
@@ -290,7 +292,7 @@ int dm_fd_remember(int fd, struct dm_fd_identity *identity)
 bool dm_fd_still_ours(const struct dm_fd_identity *identity)
 {
     struct stat st;
-    return fstat(identity->fd, &st) == 0 && st.st_dev == identity->dev &&
+    return dm_sys_stat(identity->fd, &st) == 0 && st.st_dev == identity->dev &&
            st.st_ino == identity->ino;
 }
 

@@ -16,6 +16,7 @@
 #include "context.h"
 #include "counter.h"
 #include "device.h"
+#include "external_memory.h"
 #include "graphics.h"
 #include "guard.h"
 #include "journal.h"
@@ -135,6 +136,7 @@ static CUresult start(void)
     em_graphics_start();
     em_memory_start();
     em_pools_start();
+    em_external_start();
     CUresult r = em_context_threads_start();
     if (!r)
         r = start_guard();

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "alloc.h"
 #include "call.h"
 #include "order.h"
 #include "vulkan_layer.h"
@@ -19,7 +20,7 @@ static bool read_facts(const struct em_imported *imported, struct dm_vulkan_fact
     if (place != DM_VULKAN_FACTS_IN_ATTRIBUTE && em_file_is_bare(imported->file, NULL))
         return false;
     const struct dm_fd_identity *file = &imported->physical->file;
-    if (fstat(file->fd, &st) || st.st_dev != file->dev || st.st_ino != file->ino)
+    if (dm_sys_stat(file->fd, &st) || st.st_dev != file->dev || st.st_ino != file->ino)
         return false; // the program has closed the driver's descriptor
     if (em_file_is_bare(imported->file, &st.st_ctim))
         return false;

@@ -4,6 +4,8 @@
 #pragma once
 #include <cuda.h>
 
+// Registers the room's listener. Called when the driver starts. Precondition: em_lock NOT held.
+void em_external_start(void);
 // cuImportExternalMemory in the current context. On success the file descriptor belongs to the
 // driver. Takes the lock.
 CUresult em_external_import(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUexternalMemory *out);

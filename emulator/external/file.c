@@ -8,10 +8,12 @@
 #include <time.h>
 
 #include "alloc.h"
+#include "external_memory.h"
 #include "lock.h"
 #include "memory_device.h"
 #include "pkey.h"
 #include "space.h"
+#include "synchronised.h"
 #include "vulkan_facts.h"
 
 // ---- how often files are imported ----
@@ -76,8 +78,13 @@ static void file_destroy(struct em_file *file)
     dm_free(file);
 }
 
+static void drop_when_synchronised(void);
+// `wanted` is the number of kept files.
+static struct em_sync_listener listener = {.synchronised = drop_when_synchronised};
+
 static void take_out(struct em_file *file)
 {
+    __atomic_fetch_sub(&listener.wanted, 1, __ATOMIC_RELAXED);
     DM_TABLE_REMOVE(kept, file);
     *(file->newer ? &file->newer->older : &newest) = file->older;
     *(file->older ? &file->older->newer : &oldest) = file->newer;
@@ -107,6 +114,18 @@ static void drop_unused(uint64_t now)
         drop_oldest();
 }
 
+static void drop_when_synchronised(void)
+{
+    em_lock();
+    drop_unused(now_ms());
+    em_unlock();
+}
+
+void em_external_start(void)
+{
+    em_sync_listen(&listener);
+}
+
 // Maps the header, which holds the file, and finds out whether it may be kept.
 static bool prepare_to_keep(struct em_file *file)
 {
@@ -134,6 +153,7 @@ static bool put_in(struct em_file *file, uint64_t now)
     *(newest ? &newest->newer : &oldest) = file;
     newest = file;
     kept_B += size;
+    __atomic_fetch_add(&listener.wanted, 1, __ATOMIC_RELAXED);
     while (kept_B > EM_FILE_KEPT_MOST_B || DM_TABLE_COUNT(kept) > EM_FILE_KEPT_MOST)
         drop_oldest();
     return true;

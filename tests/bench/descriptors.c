@@ -31,9 +31,9 @@ static int own_file(void)
     return fd;
 }
 
-static int memfd(uint64_t size)
+static int memfd(uint64_t size, unsigned flags)
 {
-    int fd = memfd_create("descriptors", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int fd = memfd_create("descriptors", MFD_CLOEXEC | flags);
     if (fd < 0 || ftruncate(fd, (off_t)size))
         must(CUDA_ERROR_OUT_OF_MEMORY, "memfd_create");
     return fd;
@@ -44,7 +44,7 @@ static int mesa_file(void)
 {
     const uint64_t header[4] = {FILE_B + HEADER_B, HEADER_B, UINT64_C(0x7bad0b4a07eeb96c),
                                 UINT64_C(0x0f537e69e91b2e01)};
-    int fd = memfd(FILE_B + HEADER_B);
+    int fd = memfd(FILE_B + HEADER_B, MFD_ALLOW_SEALING);
     if (pwrite(fd, header, sizeof header, 0) != (ssize_t)sizeof header)
         must(CUDA_ERROR_OUT_OF_MEMORY, "pwrite");
     fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
@@ -53,12 +53,12 @@ static int mesa_file(void)
 
 static int plain_file(void)
 {
-    return memfd(FILE_B);
+    return memfd(FILE_B, 0);
 }
 
 static int sealed_file(void)
 {
-    int fd = memfd(FILE_B);
+    int fd = memfd(FILE_B, MFD_ALLOW_SEALING);
     fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
     return fd;
 }
