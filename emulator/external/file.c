@@ -123,6 +123,7 @@ static void drop_when_synchronised(void)
 
 void em_external_start(void)
 {
+    em_assert_unlocked();
     em_sync_listen(&listener);
 }
 
