@@ -74,7 +74,7 @@ struct dm_import_kept {
     const void *header; // the first page of the file, mapped for reading
     int seals;          // if they are final, else -1
 };
-// Returns the kept file with these numbers, or NULL.
+// Returns the kept file with these numbers, or NULL. It should not change the set of kept files.
 typedef const struct dm_import_kept *dm_import_find_kept(dev_t dev, ino_t ino);
 // The same as dm_import_recognise, with fewer system calls for a file that `find` knows.
 int dm_import_recognise_kept(int fd, dm_import_find_kept *find, struct dm_import_info *info);

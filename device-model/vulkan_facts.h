@@ -74,8 +74,8 @@ enum dm_vulkan_facts_place {
     DM_VULKAN_FACTS_IN_ATTRIBUTE,
 };
 enum dm_vulkan_facts_place dm_vulkan_facts_place(const struct dm_import_info *info);
-// Whether a file whose first DM_HEADER_SIZE bytes are mapped at `header` may have a record there.
-// False also if they cannot be read.
+// Whether a file may have a record there. Its first DM_HEADER_SIZE bytes should be mapped at
+// `header`. False also if they cannot be read.
 bool dm_vulkan_facts_in_header(const void *header);
 
 // The layer's functions for libcuda.so.1 in the same process: vkGetInstanceProcAddr(NULL,

@@ -363,7 +363,7 @@ TEST(closed_soon)
     expect_closed("second", synchronise);
 }
 
-// The host must not reach a buffer that was freed, as after every cuMemFree.
+// The host should not reach a buffer that was freed, as after every cuMemFree.
 TEST(freed_pages_are_gone)
 {
     test_context();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Executions a second of what a fuzzer of an importer does: import a descriptor as OPAQUE_FD, map
 // it, copy four bytes, free the mapping, destroy the object. Each execution duplicates the file's
-// descriptor, because an import takes one. The time is the processor's, so that other work on the
-// machine counts little; the wall clock's rate is beside it.
+// descriptor, because an import takes one. The time is the processor's, which other work on the
+// machine should not change much; the wall clock's rate is beside it.
 //
 //     descriptors [WORD]     only rows with WORD in their names
 #include <fcntl.h>
