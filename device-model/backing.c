@@ -7,6 +7,7 @@
 
 #include "alloc.h"
 #include "arithmetic.h"
+#include "kept.h"
 
 // Null pages are private and anonymous: zero until they are written, and zero again after a wipe.
 static int make_null(uint64_t va, uint64_t size)
@@ -26,6 +27,7 @@ int dm_window_init(struct dm_window *window, struct dm_space *space, uint64_t si
     int r = dm_va_reserve(space, window->size, 0, 0, &window->va);
     if (r)
         return -ENOMEM;
+    dm_kept_drop(space, window->va, window->size);
     if (null_pages && make_null(window->va, window->size)) {
         dm_va_free(space, window->va);
         return -ENOMEM;

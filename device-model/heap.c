@@ -10,6 +10,7 @@
 #include "alloc.h"
 #include "guard.h"
 #include "heap_chunk.h"
+#include "kept.h"
 #include "kn_fill.h"
 #include "pkey.h"
 
@@ -88,36 +89,34 @@ static void chunk_clear_start(struct dm_chunk *c, unsigned grain)
         c->nonempty &= ~(UINT64_C(1) << (grain / 64));
 }
 
-// Creates memory and maps it at an address of its own.
+// Maps memory at an address of its own: kept memory, or else fresh memory.
 static int heap_map_span(struct dm_heap *heap, uint64_t span, uint64_t align,
                          struct dm_physical **physical, uint64_t *va)
 {
-    int r = dm_physical_create(heap->vram, span, 0, physical);
+    int r = dm_va_reserve(heap->space, span, align, 0, va);
     if (r)
         return r;
-    r = dm_va_reserve(heap->space, span, align, 0, va);
+    r = dm_space_take(heap->space, heap->vram, *va, span, heap->map_flags, physical);
+    if (r != -ENOENT)
+        goto done;
+    r = dm_physical_create(heap->vram, span, 0, physical);
     if (r)
-        goto fail_physical;
+        goto done;
     r = dm_space_map(heap->space, *va, *physical, 0, span, heap->map_flags);
     if (r)
-        goto fail_va;
-    return 0;
-fail_va:
-    dm_va_free(heap->space, *va);
-fail_physical:
-    dm_physical_unref(*physical);
+        dm_physical_unref(*physical);
+done:
+    if (r)
+        dm_va_free(heap->space, *va);
     return r;
 }
 
-static int heap_unmap_span(struct dm_heap *heap, uint64_t va, uint64_t span,
-                           struct dm_physical *physical)
+static int heap_unmap_span(struct dm_heap *heap, uint64_t va, struct dm_physical *physical)
 {
-    int r = dm_space_unmap(heap->space, va, span);
-    if (r)
-        return r;
-    dm_va_free(heap->space, va);
-    dm_physical_unref(physical);
-    return 0;
+    int r = dm_space_give(heap->space, va, physical, heap->map_flags);
+    if (r == 0)
+        dm_va_free(heap->space, va);
+    return r;
 }
 
 static void chunk_free_whole(struct dm_heap *heap, struct dm_chunk *c)
@@ -185,7 +184,7 @@ static int heap_add_chunk(struct dm_heap *heap)
     chunk_free_whole(heap, c);
     return 0;
 fail_back:
-    heap_unmap_span(heap, c->va, DM_HEAP_CHUNK, c->physical);
+    heap_unmap_span(heap, c->va, c->physical);
 fail_chunk:
     dm_sys_munmap(at, sizeof *c);
     return r;
@@ -193,7 +192,7 @@ fail_chunk:
 
 static int heap_drop_chunk(struct dm_heap *heap, struct dm_chunk *c)
 {
-    int r = heap_unmap_span(heap, c->va, DM_HEAP_CHUNK, c->physical);
+    int r = heap_unmap_span(heap, c->va, c->physical);
     if (r)
         return r;
     dm_rangemap_remove(&heap->spans, c->va, NULL);
@@ -227,7 +226,7 @@ void dm_heap_finish(struct dm_heap *heap)
     while (dm_rangemap_next(&heap->spans, 0, &range)) {
         struct dm_chunk *c = dm_chunk_of(range.owner);
         struct dm_large *l = range.owner;
-        heap_unmap_span(heap, range.start, range.size, c ? c->physical : l->physical);
+        heap_unmap_span(heap, range.start, c ? c->physical : l->physical);
         dm_rangemap_remove(&heap->spans, range.start, NULL);
         if (c)
             dm_sys_munmap((uint64_t)(uintptr_t)c, sizeof *c);
@@ -258,7 +257,7 @@ static int heap_alloc_large(struct dm_heap *heap, uint64_t size, struct dm_block
     *out = &l->block;
     return 0;
 fail_back:
-    heap_unmap_span(heap, l->block.va, l->span, l->physical);
+    heap_unmap_span(heap, l->block.va, l->physical);
 fail_alloc:
     dm_free(l);
     return r;
@@ -327,7 +326,7 @@ int dm_heap_free(struct dm_heap *heap, struct dm_block *b)
     struct dm_chunk *c = b->chunk;
     if (!c) {
         struct dm_large *l = (struct dm_large *)b;
-        int r = heap_unmap_span(heap, b->va, l->span, l->physical);
+        int r = heap_unmap_span(heap, b->va, l->physical);
         if (r)
             return r;
         dm_rangemap_remove(&heap->spans, b->va, NULL);

@@ -52,6 +52,7 @@ struct dm_physical {
     uint64_t identity; // own exports: the number that importers find in dm_import_info; else 0
     bool writable;
     bool may_shrink; // the exporter may truncate the file
+    bool shared;     // another process may have mapped it
 };
 
 enum { DM_PHYSICAL_EXPORTABLE = 1 };

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "alloc.h"
+#include "kept.h"
 #include "pkey.h"
 
 #ifndef MAP_FIXED_NOREPLACE
@@ -102,6 +103,7 @@ int dm_space_init(struct dm_space *space, uint64_t size)
 void dm_space_finish(struct dm_space *space)
 {
     struct dm_range range;
+    dm_kept_drop(space, 0, UINT64_MAX);
     while (dm_rangemap_next(&space->mapped, 0, &range)) {
         struct dm_mapping *m = range.owner;
         dm_sys_unback(m->va, m->size);
@@ -117,6 +119,7 @@ void dm_space_finish(struct dm_space *space)
     if (space->size)
         dm_sys_munmap(space->base, space->size);
     dm_rangemap_finish(&space->mapped);
+    dm_rangemap_finish(&space->kept.ranges);
     dm_rangemap_finish(&space->reserved);
     space->base = space->size = 0;
 }
@@ -229,6 +232,7 @@ static int map_pages(struct dm_space *space, uint64_t va, struct dm_physical *ph
     if (r)
         goto fail_alloc;
     // Pages that get a key must never be accessible without it.
+    dm_kept_drop(space, va, size);
     bool two_steps = dm_pkey() >= 0 && !(flags & DM_MAP_HOST);
     int prot = (flags & (DM_MAP_READ | DM_MAP_WRITE) ? PROT_READ : 0) |
                (flags & DM_MAP_WRITE ? PROT_WRITE : 0);

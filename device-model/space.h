@@ -15,10 +15,19 @@ enum {
                          // overruns fault
 };
 
+// Mappings that were given up, but keep their pages (kept.h).
+struct dm_kept {
+    struct dm_rangemap ranges; // owner: struct dm_kept_mapping
+    struct dm_kept_mapping *oldest, *newest;
+    uint64_t size_B;
+    unsigned open; // how many are still accessible
+};
+
 struct dm_space {
     uint64_t base, size;         // the window: one inaccessible reservation of the process
     struct dm_rangemap reserved; // dm_va_reserve; owner: internal
     struct dm_rangemap mapped;   // owner: struct dm_mapping
+    struct dm_kept kept;
 };
 
 struct dm_mapping {

@@ -82,6 +82,7 @@ CUresult em_ipc_get(uint64_t address, CUipcMemHandle *out)
     r = em_ipc_shared_enter(&a->ipc_slot, &place);
     if (r)
         goto unlock;
+    a->physical->shared = true;
     struct ipc_handle h;
     memset(&h, 0, sizeof h);
     memcpy(h.magic, magic, sizeof magic);

@@ -74,6 +74,7 @@ static CUresult collect(uint64_t address, uint64_t size, struct udmabuf_create_l
                 CUDA_ERROR_UNKNOWN,
                 "the program has closed the driver's file descriptor of the memory at %#llx",
                 (unsigned long long)at);
+        a->physical->shared = true;
         struct udmabuf_create_item *item = &list->list[list->count++];
         item->memfd = (uint32_t)memfd;
         item->offset = a->physical->payload + a->physical_offset +

@@ -12,11 +12,13 @@
 #include "context.h"
 #include "device.h"
 #include "error.h"
+#include "kept.h"
 #include "launch_check.h"
 #include "launch_object.h"
 #include "limit.h"
 #include "lock.h"
 #include "memory.h"
+#include "memory_device.h"
 #include "program.h"
 
 static struct em_launch_object *objects_of(const struct em_launch_command *c)
@@ -24,11 +26,22 @@ static struct em_launch_object *objects_of(const struct em_launch_command *c)
     return (struct em_launch_object *)((char *)c + c->objects_at);
 }
 
+// A kernel computes its addresses, so memory that was freed must be out of its reach.
+static void close_freed_memory(void)
+{
+    if (em_likely(!dm_space_has_open(&em_space)))
+        return;
+    em_lock();
+    dm_space_close_kept(&em_space);
+    em_unlock();
+}
+
 static CUresult run_launch(struct em_command *command)
 {
     const struct em_launch_command *c = (const struct em_launch_command *)command;
     for (uint32_t i = 0; i < command->access_count; i++)
         em_storage_before_read(&em_command_accesses(command)[i]);
+    close_freed_memory();
     const struct em_grid grid = {
         .code = c->function->code,
         .blocks = c->blocks,

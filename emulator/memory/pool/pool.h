@@ -35,6 +35,7 @@ struct em_pool {
     uint64_t base, capacity_B;   // its addresses; base is 0 until the first allocation
     struct dm_vram *vram;        // memory that its blocks come from
     struct dm_physical **blocks; // an element is NULL if the block is not backed
+    uint64_t backed_end;         // no block from here on is backed
     struct dm_rangemap taken;    // pieces by address
 
     // Sharing. A pool that can be shared has one sparse file, which contains its blocks.

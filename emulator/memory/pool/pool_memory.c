@@ -2,10 +2,13 @@
 // Blocks of pools, and allocations in blocks.
 #include "pool_memory.h"
 
+#include <errno.h>
+
 #include "alloc.h"
 #include "arithmetic.h"
 #include "call.h"
 #include "device.h"
+#include "kept.h"
 #include "lock.h"
 #include "memory_device.h"
 #include "order.h"
@@ -90,7 +93,14 @@ static void block_memory_end(struct em_pool *p, uint64_t i, struct dm_physical *
 static int back(struct em_pool *p, uint64_t i)
 {
     struct dm_physical *memory;
-    int r = block_memory(p, &memory);
+    int r = p->file ? -ENOENT
+                    : dm_space_take(&em_space, p->vram, block_address(p, i), EM_POOL_BLOCK,
+                                    em_pool_map_flags(p), &memory);
+    if (r == 0)
+        goto backed;
+    if (r != -ENOENT)
+        return r;
+    r = block_memory(p, &memory);
     if (r)
         return r;
     r = dm_space_map(&em_space, block_address(p, i), memory, block_offset(p, i), EM_POOL_BLOCK,
@@ -99,7 +109,10 @@ static int back(struct em_pool *p, uint64_t i)
         block_memory_end(p, i, memory);
         return r;
     }
+backed:
     p->blocks[i] = memory;
+    if (p->backed_end <= i)
+        p->backed_end = i + 1;
     p->reserved_B += EM_POOL_BLOCK;
     if (p->reserved_B > p->reserved_high_B)
         p->reserved_high_B = p->reserved_B;
@@ -108,10 +121,17 @@ static int back(struct em_pool *p, uint64_t i)
 
 static bool unback(struct em_pool *p, uint64_t i)
 {
-    if (dm_space_unmap(&em_space, block_address(p, i), EM_POOL_BLOCK))
-        return false;
-    block_memory_end(p, i, p->blocks[i]);
+    if (!p->file) {
+        if (dm_space_give(&em_space, block_address(p, i), p->blocks[i], em_pool_map_flags(p)))
+            return false;
+    } else {
+        if (dm_space_unmap(&em_space, block_address(p, i), EM_POOL_BLOCK))
+            return false;
+        block_memory_end(p, i, p->blocks[i]);
+    }
     p->blocks[i] = NULL;
+    while (p->backed_end && !p->blocks[p->backed_end - 1])
+        p->backed_end--;
     p->reserved_B -= EM_POOL_BLOCK;
     return true;
 }
@@ -119,9 +139,9 @@ static bool unback(struct em_pool *p, uint64_t i)
 // Frees unused blocks while more than `most_B` bytes are reserved, but keeps at least `least_B`.
 static void trim(struct em_pool *p, uint64_t least_B, uint64_t most_B)
 {
-    for (uint64_t i = p->base ? block_count(p) : 0; i-- && p->reserved_B > most_B &&
-                                                    p->reserved_B >= EM_POOL_BLOCK &&
-                                                    p->reserved_B - EM_POOL_BLOCK >= least_B;)
+    for (uint64_t i = p->backed_end; i-- && p->reserved_B > most_B &&
+                                     p->reserved_B >= EM_POOL_BLOCK &&
+                                     p->reserved_B - EM_POOL_BLOCK >= least_B;)
         if (p->blocks[i] && !dm_rangemap_overlaps(&p->taken, block_address(p, i), EM_POOL_BLOCK) &&
             !unback(p, i))
             return;

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// A list of kept mappings, the oldest first, and a map of them by address.
+#include "kept.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "guard.h"
+#include "kn_fill.h"
+#include "pkey.h"
+
+struct dm_kept_mapping {
+    struct dm_mapping *mapping; // its reference to the memory is the only one
+    unsigned flags;
+    bool open; // accessible
+    struct dm_kept_mapping *older, *newer;
+};
+
+static void set_open(struct dm_space *space, struct dm_kept_mapping *k, bool open)
+{
+    unsigned count = space->kept.open;
+    if (k->open != open)
+        __atomic_store_n(&space->kept.open, open ? count + 1 : count - 1, __ATOMIC_RELAXED);
+    k->open = open;
+}
+
+static void append(struct dm_kept *kept, struct dm_kept_mapping *k)
+{
+    k->older = kept->newest;
+    k->newer = NULL;
+    *(k->older ? &k->older->newer : &kept->oldest) = k;
+    kept->newest = k;
+    kept->size_B += k->mapping->size;
+}
+
+// Takes it out of the books. Its mapping and pages stay.
+static struct dm_mapping *forget(struct dm_space *space, struct dm_kept_mapping *k)
+{
+    struct dm_kept *kept = &space->kept;
+    struct dm_mapping *m = k->mapping;
+    *(k->older ? &k->older->newer : &kept->oldest) = k->newer;
+    *(k->newer ? &k->newer->older : &kept->newest) = k->older;
+    kept->size_B -= m->size;
+    dm_rangemap_remove(&kept->ranges, m->va, NULL);
+    set_open(space, k, false);
+    dm_free(k);
+    return m;
+}
+
+// If the kernel has no mappings left to split, inaccessible pages of the file stay. They do no
+// harm, and the next mapping there replaces them.
+static void drop(struct dm_space *space, struct dm_kept_mapping *k)
+{
+    struct dm_mapping *m = forget(space, k);
+    dm_sys_unback(m->va, m->size);
+    dm_physical_unref(m->physical);
+    dm_free(m);
+}
+
+void dm_kept_drop(struct dm_space *space, uint64_t va, uint64_t size)
+{
+    struct dm_range range;
+    while (dm_rangemap_next(&space->kept.ranges, va, &range) && range.start - va < size)
+        drop(space, range.owner);
+}
+
+static bool can_keep(const struct dm_space *space, const struct dm_mapping *m,
+                     const struct dm_physical *physical, unsigned flags)
+{
+    return physical->kind == DM_PHYSICAL_SLICE && physical->references == 2 && !physical->shared &&
+           m->offset == 0 && m->size == physical->size && m->size <= DM_KEPT_MOST &&
+           !(flags & DM_MAP_HOST) && m->va - space->base < space->size;
+}
+
+int dm_space_give(struct dm_space *space, uint64_t va, struct dm_physical *physical, unsigned flags)
+{
+    struct dm_range range;
+    struct dm_mapping *m = dm_rangemap_owner(&space->mapped, va);
+    struct dm_kept_mapping *k =
+        can_keep(space, m, physical, flags) ? dm_calloc(1, sizeof *k) : NULL;
+    if (!k || dm_rangemap_insert(&space->kept.ranges, va, m->size, k)) {
+        dm_free(k);
+        int r = dm_space_unmap(space, va, m->size);
+        if (r == 0)
+            dm_physical_unref(physical);
+        return r;
+    }
+    dm_rangemap_remove(&space->mapped, va, &range);
+    dm_vram_uncommit(physical->vram, physical->committed);
+    physical->committed = 0;
+    physical->references--;
+    k->mapping = m;
+    k->flags = flags;
+    append(&space->kept, k);
+    set_open(space, k, true);
+    while (space->kept.size_B > DM_KEPT_MOST)
+        drop(space, space->kept.oldest);
+    return 0;
+}
+
+static void clear(void *range)
+{
+    const struct dm_range *r = range;
+    kn_fill8_rows((void *)(uintptr_t)r->start, r->size, 0, r->size, 1);
+}
+
+// Clears the pages that exist. The others are zero.
+static int clear_pages(const struct dm_mapping *m)
+{
+    const uint64_t first = m->physical->payload, end = first + m->size;
+    int fd = dm_physical_fd(m->physical);
+    if (fd < 0)
+        return fd;
+    off_t at = (off_t)first;
+    while ((at = lseek(fd, at, SEEK_DATA)) >= 0 && (uint64_t)at < end) {
+        off_t hole = lseek(fd, at, SEEK_HOLE);
+        uint64_t stop = hole < 0 || (uint64_t)hole > end ? end : (uint64_t)hole;
+        struct dm_range r = {.start = m->va + ((uint64_t)at - first), .size = stop - (uint64_t)at};
+        uint32_t rights = dm_pkey_enter();
+        int status = dm_guarded(clear, &r, NULL);
+        dm_pkey_leave(rights);
+        if (status)
+            return status;
+        at = (off_t)stop;
+    }
+    return at >= 0 || errno == ENXIO ? 0 : -errno; // ENXIO: no data up to the end of the file
+}
+
+int dm_space_take(struct dm_space *space, struct dm_vram *vram, uint64_t va, uint64_t size,
+                  unsigned flags, struct dm_physical **out)
+{
+    struct dm_kept_mapping *k = dm_rangemap_owner(&space->kept.ranges, va);
+    if (!k || k->mapping->va != va || k->mapping->size != size ||
+        k->mapping->physical->vram != vram || k->flags != flags)
+        return -ENOENT;
+    if (dm_vram_commit(vram, size))
+        return -ENOMEM;
+    struct dm_mapping *m = k->mapping;
+    int r = k->open ? 0 : dm_pages_access(va, size, flags);
+    if (!r) {
+        set_open(space, k, true);
+        r = clear_pages(m);
+    }
+    if (!r)
+        r = dm_rangemap_insert(&space->mapped, va, size, m);
+    if (r) { // a fresh mapping may still succeed
+        dm_vram_uncommit(vram, size);
+        drop(space, k);
+        return -ENOENT;
+    }
+    forget(space, k);
+    m->physical->committed = size;
+    *out = dm_physical_ref(m->physical);
+    return 0;
+}
+
+void dm_space_close_kept(struct dm_space *space)
+{
+    for (struct dm_kept_mapping *k = space->kept.newest, *older; k && k->open; k = older) {
+        older = k->older;
+        if (dm_sys_protect(k->mapping->va, k->mapping->size, PROT_NONE, -1))
+            drop(space, k);
+        else
+            set_open(space, k, false);
+    }
+}

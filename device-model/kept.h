@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Freed memory whose pages stay: in place, for the next allocation that gets the same addresses.
+//
+// Pages that the kernel has to make and clear again cost more than the work that most programs do
+// with them. So memory that was freed keeps its pages, up to DM_KEPT_MOST. It counts as free
+// memory of the device. It is found again by its addresses, which the search for free addresses
+// chooses as if nothing were kept. Whatever else is mapped there ends it.
+//
+// Freed memory is accessible until dm_space_close_kept, which must run before code that uses
+// device addresses without looking them up, such as kernels.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "space.h"
+
+enum { DM_KEPT_MOST = 256 << 20 }; // bytes of a space
+
+// Ends a mapping and the caller's reference to its memory, as dm_space_unmap and dm_physical_unref
+// do, and keeps the pages if nobody else can use them: memory of the arena, mapped as a whole,
+// once, inside the window and without DM_MAP_HOST, which was never shared. Returns what
+// dm_space_unmap returns; on errors nothing has changed.
+int dm_space_give(struct dm_space *space, uint64_t va, struct dm_physical *physical,
+                  unsigned flags);
+// Takes kept memory of the device back into use: all of [va, va + size), which must be reserved. It
+// is mapped with `flags`, zero and committed, and the caller gets a reference. Returns 0; -ENOENT
+// if no such memory was kept; -ENOMEM if the device's memory is exhausted.
+int dm_space_take(struct dm_space *space, struct dm_vram *vram, uint64_t va, uint64_t size,
+                  unsigned flags, struct dm_physical **out);
+// Ends all that is kept in [va, va + size).
+void dm_kept_drop(struct dm_space *space, uint64_t va, uint64_t size);
+
+// Whether freed memory is accessible. Any thread may ask.
+static inline bool dm_space_has_open(const struct dm_space *space)
+{
+    return __atomic_load_n(&space->kept.open, __ATOMIC_RELAXED) != 0;
+}
+// Makes freed memory inaccessible, so that using it is a fault.
+void dm_space_close_kept(struct dm_space *space);

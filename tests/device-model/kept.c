@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+// Freed memory that keeps its pages: who gets it back, with which contents, and when it is a fault
+// to use it.
+#include "kept.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "alloc.h"
+#include "expect.h"
+#include "guard.h"
+#include "heap.h"
+#include "pkey.h"
+
+enum { MIB = 1 << 20, GRANULE = 2 * MIB };
+static struct dm_space space;
+static struct dm_vram vram;
+static struct dm_heap heap;
+
+static uint8_t *at(uint64_t va)
+{
+    return (uint8_t *)(uintptr_t)va;
+}
+
+static struct dm_block *alloc(uint64_t size)
+{
+    struct dm_block *b;
+    EXPECT_EQ(dm_heap_alloc(&heap, size, &b), 0);
+    return b;
+}
+
+static void fill(const struct dm_block *b, uint8_t value)
+{
+    uint32_t rights = dm_pkey_enter();
+    memset(at(b->va), value, b->size);
+    dm_pkey_leave(rights);
+}
+
+static void expect_zero(const struct dm_block *b)
+{
+    uint32_t rights = dm_pkey_enter();
+    for (uint64_t k = 0; k < b->size; k++)
+        EXPECT_EQ(*at(b->va + k), 0);
+    dm_pkey_leave(rights);
+}
+
+// The bytes of the arena that take the host's memory.
+static uint64_t arena_pages_B(void)
+{
+    struct stat st;
+    EXPECT_EQ(fstat(vram.arena.fd, &st), 0);
+    return (uint64_t)st.st_blocks * 512;
+}
+
+static void read_byte(void *address)
+{
+    *(volatile uint8_t *)address;
+}
+
+static int touch(uint64_t va)
+{
+    uint32_t rights = dm_pkey_enter();
+    int r = dm_guarded(read_byte, at(va), NULL);
+    dm_pkey_leave(rights);
+    return r;
+}
+
+static void drop_all(void)
+{
+    dm_kept_drop(&space, 0, UINT64_MAX);
+    EXPECT_EQ(space.kept.size_B, 0);
+    EXPECT_EQ(space.kept.open, 0);
+    EXPECT_EQ(arena_pages_B(), 0);
+}
+
+// The same addresses, the same pages, zero again; and free memory of the device meanwhile.
+static void comes_back(void)
+{
+    for (unsigned step = 1; step <= 3; step++) {
+        struct dm_block *b = alloc(6 * MIB);
+        uint64_t va = b->va;
+        expect_zero(b);
+        fill(b, (uint8_t)step);
+        EXPECT_EQ(vram.used, 6 * MIB);
+        EXPECT_EQ(dm_heap_free(&heap, b), 0);
+        EXPECT_EQ(vram.used, 0);
+        EXPECT_EQ(space.mapped.count, 0);
+        EXPECT_EQ(space.reserved.count, 0);
+        EXPECT_EQ(space.kept.size_B, 6 * MIB);
+        EXPECT_EQ(arena_pages_B(), 6 * MIB);
+        b = alloc(6 * MIB - step);
+        EXPECT_EQ(b->va, va);
+        EXPECT_EQ(space.kept.size_B, 0);
+        EXPECT_EQ(dm_heap_free(&heap, b), 0);
+    }
+    drop_all();
+}
+
+// Only pages that were written are cleared, so that the rest takes no memory.
+static void clears_what_exists(void)
+{
+    struct dm_block *b = alloc(64 * MIB);
+    uint32_t rights = dm_pkey_enter();
+    *at(b->va + 5 * DM_PAGE + 1) = 1;
+    *at(b->va + 64 * MIB - 1) = 2;
+    dm_pkey_leave(rights);
+    EXPECT_EQ(dm_heap_free(&heap, b), 0);
+    b = alloc(64 * MIB);
+    EXPECT_EQ(arena_pages_B(), 2 * DM_PAGE);
+    expect_zero(b);
+    EXPECT_EQ(dm_heap_free(&heap, b), 0);
+    drop_all();
+}
+
+static void closed_is_a_fault(void)
+{
+    struct dm_block *b = alloc(4 * MIB), *other = alloc(4 * MIB);
+    uint64_t va = b->va;
+    fill(b, 7);
+    EXPECT_EQ(dm_heap_free(&heap, b), 0);
+    EXPECT(dm_space_has_open(&space));
+    dm_space_close_kept(&space);
+    EXPECT(!dm_space_has_open(&space));
+    EXPECT_EQ(touch(va), -EFAULT);
+    EXPECT_EQ(touch(va + 4 * MIB - 1), -EFAULT);
+    EXPECT_EQ(touch(other->va), 0);
+    b = alloc(4 * MIB);
+    EXPECT_EQ(b->va, va);
+    EXPECT(!dm_space_has_open(&space));
+    expect_zero(b);
+    EXPECT_EQ(dm_heap_free(&heap, other), 0);
+    EXPECT_EQ(dm_heap_free(&heap, b), 0);
+    drop_all();
+}
+
+// Addresses are chosen as if nothing were kept, and another mapping there ends what was kept.
+static void makes_room(void)
+{
+    struct dm_block *b = alloc(8 * MIB);
+    uint64_t va = b->va;
+    fill(b, 9);
+    EXPECT_EQ(dm_heap_free(&heap, b), 0);
+    struct dm_block *small = alloc(4 * MIB);
+    EXPECT_EQ(small->va, va);
+    EXPECT_EQ(space.kept.size_B, 0);
+    EXPECT_EQ(arena_pages_B(), 0);
+    expect_zero(small);
+    EXPECT_EQ(touch(va + 4 * MIB), -EFAULT);
+    EXPECT_EQ(dm_heap_free(&heap, small), 0);
+    drop_all();
+}
+
+static void has_a_limit(void)
+{
+    enum { COUNT = 20, SIZE = 32 * MIB };
+    struct dm_block *blocks[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        blocks[i] = alloc(SIZE);
+    uint64_t first = blocks[0]->va, last = blocks[COUNT - 1]->va;
+    for (int i = 0; i < COUNT; i++) {
+        uint32_t rights = dm_pkey_enter();
+        *at(blocks[i]->va) = 1;
+        dm_pkey_leave(rights);
+    }
+    for (int i = 0; i < COUNT; i++)
+        EXPECT_EQ(dm_heap_free(&heap, blocks[i]), 0);
+    EXPECT_EQ(space.kept.size_B, DM_KEPT_MOST);
+    EXPECT_EQ(arena_pages_B(), DM_KEPT_MOST / SIZE * DM_PAGE);
+    EXPECT_EQ(touch(first), -EFAULT);
+    EXPECT_EQ(touch(last), 0);
+    drop_all();
+    EXPECT_EQ(dm_heap_free(&heap, alloc(DM_KEPT_MOST + 1)), 0);
+    EXPECT_EQ(space.kept.size_B, 0);
+}
+
+// Memory that others may still use is not kept.
+static void shared_is_not_kept(void)
+{
+    struct dm_block *b = alloc(4 * MIB);
+    uint64_t offset;
+    dm_heap_physical(b, &offset)->shared = true;
+    EXPECT_EQ(dm_heap_free(&heap, b), 0);
+    EXPECT_EQ(space.kept.size_B, 0);
+    b = alloc(4 * MIB);
+    struct dm_physical *used = dm_physical_ref(dm_heap_physical(b, &offset));
+    EXPECT_EQ(dm_heap_free(&heap, b), 0);
+    EXPECT_EQ(space.kept.size_B, 0);
+    dm_physical_unref(used);
+    EXPECT_EQ(vram.used, 0);
+}
+
+// A failure while taking or keeping memory loses nothing.
+static void failures(void)
+{
+    for (uint64_t n = 1;; n++) {
+        struct dm_block *b = alloc(4 * MIB), *again;
+        fill(b, 3);
+        dm_alloc_fail_after(n);
+        EXPECT_EQ(dm_heap_free(&heap, b), 0);
+        dm_space_close_kept(&space);
+        int r = dm_heap_alloc(&heap, 4 * MIB, &again);
+        bool failed = dm_alloc_failed();
+        EXPECT(r == 0 || (failed && r == -ENOMEM));
+        if (r == 0) {
+            expect_zero(again);
+            EXPECT_EQ(dm_heap_free(&heap, again), 0);
+        }
+        EXPECT_EQ(vram.used, 0);
+        drop_all();
+        if (!failed)
+            break;
+    }
+}
+
+int main(void)
+{
+    dm_pkey_init();
+    EXPECT_EQ(dm_guard_init(), 0);
+    EXPECT_EQ(dm_space_init(&space, UINT64_C(1) << 40), 0);
+    EXPECT_EQ(dm_vram_init(&vram, UINT64_C(85017493504), GRANULE), 0);
+    dm_heap_init(&heap, &space, &vram);
+    comes_back();
+    clears_what_exists();
+    closed_is_a_fault();
+    makes_room();
+    has_a_limit();
+    shared_is_not_kept();
+    failures();
+    fill(alloc(4 * MIB), 1);
+    EXPECT_EQ(dm_heap_free(&heap, alloc(8 * MIB)), 0);
+    dm_heap_finish(&heap);
+    dm_space_finish(&space);
+    EXPECT_EQ(vram.used, 0);
+    dm_vram_finish(&vram);
+    return 0;
+}
