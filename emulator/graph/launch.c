@@ -29,6 +29,7 @@
 #include "graph_node.h"
 #include "launch_order.h"
 #include "lock.h"
+#include "memory_device.h"
 #include "schedule_log.h"
 #include "stream.h"
 
@@ -266,6 +267,7 @@ static CUresult launch(struct em_graph_exec *x, struct em_stream *stream)
         finish_launch(&c.command);
         return r;
     }
+    em_memory_close_freed();
     allocate_memory(x->plan);
     return em_issue(stream, &c.command, EM_SUBMIT_ASYNC);
 }

@@ -10,6 +10,7 @@
 #include "arithmetic.h"
 #include "call.h"
 #include "device.h"
+#include "kept.h"
 #include "lock.h"
 #include "order.h"
 #include "scheduler.h"
@@ -191,6 +192,12 @@ CUresult em_memory_alloc_variable(struct em_context *context, uint64_t size_B, u
 {
     em_assert_locked();
     return alloc_block(context, EM_MEMORY_GLOBAL, size_B, out);
+}
+
+void em_memory_close_freed(void)
+{
+    em_assert_locked();
+    dm_space_close_kept(&em_space);
 }
 
 bool em_memory_variable_is_fresh(uint64_t address)

@@ -54,6 +54,9 @@ bool em_memory_variable_is_fresh(uint64_t address);
 // cuMemFree, for memory of cuMemAlloc, cuMemAllocManaged, cuMemAllocAsync and
 // cuExternalMemoryGetMappedBuffer. Takes the lock.
 CUresult em_memory_free(uint64_t address);
+// Makes freed memory inaccessible (kept.h), before commands that were prepared earlier or compute
+// their addresses: kernels and graphs. Precondition: em_lock held.
+void em_memory_close_freed(void);
 // Finds the allocation that such a call frees, or explains why it cannot be freed that way:
 // `address` is its base, unless it has a free_at. Precondition: em_lock held.
 CUresult em_memory_get_to_free(uint64_t address, struct em_allocation **out);

@@ -26,13 +26,12 @@ static struct em_launch_object *objects_of(const struct em_launch_command *c)
     return (struct em_launch_object *)((char *)c + c->objects_at);
 }
 
-// A kernel computes its addresses, so memory that was freed must be out of its reach.
 static void close_freed_memory(void)
 {
     if (em_likely(!dm_space_has_open(&em_space)))
         return;
     em_lock();
-    dm_space_close_kept(&em_space);
+    em_memory_close_freed();
     em_unlock();
 }
 
