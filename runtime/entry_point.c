@@ -2,6 +2,15 @@
 // The manual's chapter "Driver Entry Point Access".
 #include "rt.h"
 
+// Manual, cudaGetDriverEntryPointByVersion: the version may be "greater than the CUDA Toolkit
+// installed". No function is newer than the driver.
+static bool is_known_version(unsigned int version)
+{
+    int newest = 0;
+    return version <= RT_VERSION ||
+           (!rt_cu.cuDriverGetVersion(&newest) && version <= (unsigned)newest);
+}
+
 // A symbol that the driver does not have is an answer, not an error.
 static cudaError_t entry_point_find(const char *symbol, void **function, unsigned int version,
                                     unsigned long long flags,
@@ -10,7 +19,7 @@ static cudaError_t entry_point_find(const char *symbol, void **function, unsigne
 {
     CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     const unsigned long long known = cudaEnableLegacyStream | cudaEnablePerThreadDefaultStream;
-    if (!symbol || !function || flags & ~known || version > RT_VERSION)
+    if (!symbol || !function || flags & ~known || !is_known_version(version))
         return cudaErrorInvalidValue;
     // Manual, cudaEnableDefault: "per-thread if the application is compiled with" per-thread
     // default streams, "else legacy".

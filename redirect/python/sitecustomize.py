@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Makes the Python package cuda-bindings use Cardless's libcudart.so.13.
+"""Makes the Python package cuda-bindings use Cardless's libcudart.so.13 or libcudart.so.12.
 
 The package has a static runtime without symbols. Its modules find each other's functions in tables
 of capsules (`__pyx_capi__`), so after the module with the runtime has been loaded, its capsules get
 the addresses of Cardless's functions. `cardless run` puts this file into PYTHONPATH, where Python
 imports it at its start; then it runs the sitecustomize that it hides.
 """
+import os
 import sys
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
@@ -22,9 +23,17 @@ def redirect(module):
     api.PyCapsule_GetName.restype = ctypes.c_char_p
     api.PyCapsule_GetName.argtypes = [ctypes.py_object]
     api.PyCapsule_SetPointer.argtypes = [ctypes.py_object, ctypes.c_void_p]
-    library = ctypes.CDLL(join(dirname(HERE), 'libcudart.so.13'), mode=ctypes.RTLD_GLOBAL)
+    # Only CUDA 12 names the newest form of this function with a suffix.
+    is_12 = any(name.endswith('cudaGetDeviceProperties_v2') for name in module.__pyx_capi__)
+    soname = 'libcudart.so.12' if is_12 else 'libcudart.so.13'
+    library = ctypes.CDLL(join(dirname(HERE), soname), mode=ctypes.RTLD_GLOBAL)
+    # The package's variable for per-thread default streams chooses the twins of functions that use
+    # such a stream.
+    per_thread = bool(os.getenv('CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM'))
+    twins = ('_ptds', '_ptsz', '') if per_thread else ('',)
     for name, capsule in module.__pyx_capi__.items():
-        function = getattr(library, name.lstrip('_'), None)
+        found = (getattr(library, name.lstrip('_') + twin, None) for twin in twins)
+        function = next((f for f in found if f is not None), None)
         # A type that Cython has made may differ from the runtime's.
         own_type = b'__pyx_t_' in api.PyCapsule_GetName(capsule)
         if name.lstrip('_').startswith('cuda') and function is not None and not own_type:

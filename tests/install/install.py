@@ -183,7 +183,20 @@ def with_static_runtime(it, folder):
     assert 'libcudart.so.13' in run('readelf', '-d', program)
 
 
-ways = [by_hand, with_static_runtime]
+def with_runtime_12(it, folder):
+    """A program that was linked with the runtime of CUDA 12 finds ours under the tool."""
+    lines = ('int cudaRuntimeGetVersion(int *);\n#include <stdio.h>\nint main(void)\n{\n'
+             '    int version = 0;\n    printf("%d ", cudaRuntimeGetVersion(&version));\n'
+             '    printf("%d\\n", version / 1000 - 12);\n    return 0;\n}\n')
+    source = write(folder, 'third.c', lines)
+    program = os.path.join(folder, 'third')
+    run(*compiler, source, '-o', program,
+        os.path.join(os.path.dirname(it.library), 'libcudart.so.12'))
+    assert '[libcudart.so.12]' in run('readelf', '-d', program)
+    it.expect_works(program)
+
+
+ways = [by_hand, with_static_runtime, with_runtime_12]
 for tool, tests in (
     ('pkg-config', [with_pkg_config, with_uninstalled_pkg_config]),
     ('cmake', [with_cmake]),

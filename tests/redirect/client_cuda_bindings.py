@@ -2,9 +2,14 @@
 """cuda-bindings, whose runtime is static and has no symbols: memory, streams, events, properties,
 errors, and a kernel of the driver module in the same context."""
 import ctypes
+import os
+import subprocess
+import sys
+from importlib.metadata import version
 
 from cuda.bindings import driver, runtime
 
+PER_THREAD = 'CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM'
 failed = 0
 
 
@@ -24,10 +29,21 @@ SUCCESS = runtime.cudaError_t.cudaSuccess
 KIND = runtime.cudaMemcpyKind
 SIZE = 4096
 
-check('version', must(runtime.cudaRuntimeGetVersion()) >= 13000)
+major = int(version('cuda-bindings').partition('.')[0])
+check('version', must(runtime.cudaRuntimeGetVersion()) // 1000 == major)
 check('device', must(runtime.cudaGetDeviceCount()) == 1)
 properties = must(runtime.cudaGetDeviceProperties(0))
 check('properties', properties.major >= 7 and b'NVIDIA' in properties.name)
+# A member near the end, which CUDA 12 and 13 have at different places.
+cluster = must(runtime.cudaDeviceGetAttribute(runtime.cudaDeviceAttr.cudaDevAttrClusterLaunch, 0))
+check('clusters', properties.clusterLaunch == cluster)
+
+# All checks also run with per-thread default streams.
+wanted = runtime.cudaStreamPerThread if PER_THREAD in os.environ else runtime.cudaStreamLegacy
+check('default stream', must(runtime.cudaStreamGetId(0)) == must(runtime.cudaStreamGetId(wanted)))
+if PER_THREAD not in os.environ:
+    command = [sys.executable, *sys.argv]
+    check('per thread', not subprocess.run(command, env={**os.environ, PER_THREAD: '1'}).returncode)
 
 source = (ctypes.c_ubyte * SIZE)(*[i * 7 & 255 for i in range(SIZE)])
 result = (ctypes.c_ubyte * SIZE)()

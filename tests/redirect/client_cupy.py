@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: MIT
 """CuPy, whose wheel brings a static runtime in each of its modules. It compiles kernels with NVRTC,
 and has kernels of its own (sorting, reductions) in fat binaries. numpy is the reference."""
+import ctypes
+import glob
 import sys
+import sysconfig
 
 import numpy as np
+
+# NVRTC of PyPI, if it is installed beside CuPy. CuPy itself searches the system's folders only.
+for library in glob.glob(sysconfig.get_path('purelib') + '/nvidia/cuda_nvrtc/lib/libnvrtc.so.*'):
+    ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL)
 
 try:
     import cupy as cp

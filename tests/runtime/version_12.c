@@ -43,6 +43,13 @@ TEST(versions)
                                            &status));
     EXPECT_EQ(status, cudaDriverEntryPointVersionNotSufficent);
     EXPECT(!older);
+    // A newer version than the runtime's will do, as long as the driver knows it.
+    RT_OK(cudaGetDriverEntryPointByVersion("cuMemcpyBatchAsync", &found, 13000, cudaEnableDefault,
+                                           &status));
+    EXPECT(found == wanted);
+    RT_ERROR(cudaGetDriverEntryPointByVersion("cuMemcpyBatchAsync", &found, 13010,
+                                              cudaEnableDefault, &status),
+             cudaErrorInvalidValue);
 }
 
 // The members that CUDA 13 has dropped, with their attributes.
