@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The functions that CUDA's runtime gives to kernels: vprintf, __assertfail, malloc and free. Lanes
-// call them one after the other, in the order of their numbers.
+// The functions that CUDA's runtime gives to kernels: vprintf, __assertfail, malloc, free and
+// cudaGraphSetConditional. Lanes call them one after the other, in the order of their numbers.
 #include <stdio.h>
 #include <string.h>
 
@@ -90,6 +90,14 @@ static void lane_allocate(const struct kn_op *op, struct px_warp *warp, int lane
     out[lane] = host->allocate(host->context, source(w, op->a, lane));
 }
 
+static void lane_set_conditional(const struct kn_op *op, struct px_warp *warp, int lane)
+{
+    const struct px_host *host = warp->block->grid->host;
+    struct kn_warp *w = &warp->w;
+    if (host->set_conditional)
+        host->set_conditional(source(w, op->a, lane), KN_REGISTER(uint32_t, op->b)[lane]);
+}
+
 static bool lane_run(const struct kn_op *op, struct px_warp *warp, int lane)
 {
     switch ((enum px_builtin)op->i) {
@@ -99,6 +107,9 @@ static bool lane_run(const struct kn_op *op, struct px_warp *warp, int lane)
         return lane_assert(op, warp, lane);
     case PX_BUILTIN_MALLOC:
         lane_allocate(op, warp, lane);
+        return true;
+    case PX_BUILTIN_SET_CONDITIONAL:
+        lane_set_conditional(op, warp, lane);
         return true;
     default:
         return lane_free(op, warp, lane);

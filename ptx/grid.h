@@ -67,6 +67,9 @@ struct px_host {
     // clause without a full stop.
     uint64_t (*allocate)(void *context, uint64_t size_B);
     bool (*free)(void *context, uint64_t address, char *why, size_t why_B);
+    // "cudaGraphSetConditional: sets the condition value associated with a conditional node". NULL:
+    // nothing happens.
+    void (*set_conditional)(uint64_t handle, uint32_t value);
     // Called once by each px_run that has run for so long, in processor time; 0: never.
     uint64_t patience_ns;
     void (*slow)(void *context, const struct px_slow *slow);

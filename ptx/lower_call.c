@@ -240,6 +240,7 @@ static const struct builtin {
     {"__assertfail", PX_BUILTIN_ASSERTFAIL, 0, {PX_U64, PX_U64, PX_U32, PX_U64, PX_U64}},
     {"malloc", PX_BUILTIN_MALLOC, PX_U64, {PX_U64}},
     {"free", PX_BUILTIN_FREE, 0, {PX_U64}},
+    {"cudaGraphSetConditional", PX_BUILTIN_SET_CONDITIONAL, 0, {PX_U64, PX_U32}},
 };
 
 static const struct builtin *builtin_find(const char *name)
@@ -323,6 +324,10 @@ void px_lower_call(struct px_lower *l, const struct px_statement *s)
         builtin_call(b, builtin_find(f->name), returns, arguments);
     else if (l->module->link == PX_LINK_PARTIAL)
         px_emit_code(l, PX_TRAP, PX_TRAP_CALL, NULL, 0, NULL, 0);
+    // A call through a register may reach any function with the right parameters, so this one may
+    // never be called.
+    else if (l->module->link == PX_LINK_LENIENT && l->outline->instance != PX_MAIN)
+        px_emit_code(l, PX_TRAP, PX_TRAP_MISSING, NULL, 0, NULL, 0);
     else if (l->module->link == PX_LINK_LENIENT)
         px_unsupported(l, "the function \"%s\" is not defined, as far as there is PTX", f->name);
     else

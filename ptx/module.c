@@ -343,7 +343,7 @@ int px_module_load(const char *text, size_t size_B, struct px_module **out,
 static bool is_builtin(const char *name)
 {
     return !strcmp(name, "vprintf") || !strcmp(name, "__assertfail") || !strcmp(name, "malloc") ||
-           !strcmp(name, "free");
+           !strcmp(name, "free") || !strcmp(name, "cudaGraphSetConditional");
 }
 
 // "The total size of constant memory is limited to 64 KB" (recorded: load_ptx/const-64K+1).

@@ -138,6 +138,7 @@ enum px_trap {
     PX_TRAP_CALL,    // of an address that is not a function
     PX_TRAP_CLUSTER, // an instruction that needs a launch with clusters
     PX_TRAP_STACK,   // alloca without enough space
+    PX_TRAP_MISSING, // a call of a function that is not defined
 };
 enum px_barrier {
     PX_BARRIER_SYNC,
@@ -159,7 +160,13 @@ enum px_clock {
     PX_CLOCK_TIMER_LOW,  // %globaltimer_lo, 32 bits
     PX_CLOCK_TIMER_HIGH, // %globaltimer_hi, 32 bits
 };
-enum px_builtin { PX_BUILTIN_VPRINTF, PX_BUILTIN_ASSERTFAIL, PX_BUILTIN_MALLOC, PX_BUILTIN_FREE };
+enum px_builtin {
+    PX_BUILTIN_VPRINTF,
+    PX_BUILTIN_ASSERTFAIL,
+    PX_BUILTIN_MALLOC,
+    PX_BUILTIN_FREE,
+    PX_BUILTIN_SET_CONDITIONAL,
+};
 
 struct px_op {
     enum px_code code;

@@ -437,6 +437,9 @@ const struct kn_op *px_op_trap(const struct kn_op *op, struct kn_warp *w)
                        "alloca exceeds the stack of %u bytes (CU_LIMIT_STACK_SIZE, which "
                        "cuCtxSetLimit sets, but at least 16,384)",
                        px_warp_of(w)->block->grid->stack_B);
+    if (op->i == PX_TRAP_MISSING)
+        return px_fail(px_warp_of(w), PX_FAILED_INSTRUCTION, lanes, op,
+                       "a call of a function that is not defined, as far as there is PTX");
     if (op->i == PX_TRAP_CLUSTER)
         return px_fail(px_warp_of(w), PX_FAILED_INSTRUCTION, lanes, op,
                        "the instruction needs a launch with the attribute "

@@ -113,8 +113,6 @@ CUresult em_capture_join(struct em_capture_state *c, struct em_stream *stream)
     part->capture = c;
     part->stream = stream;
     part->next = c->streams;
-    if (c->streams)
-        c->streams->previous = part;
     c->streams = part;
     __atomic_store_n(&stream->capture, part, __ATOMIC_RELEASE);
     return CUDA_SUCCESS;
@@ -135,7 +133,8 @@ void em_capture_leave(struct em_capture_state *c)
     em_assert_locked();
     for (struct em_captured *part = c->streams, *next; part; part = next) {
         next = part->next;
-        __atomic_store_n(&part->stream->capture, NULL, __ATOMIC_RELEASE);
+        if (part->stream)
+            __atomic_store_n(&part->stream->capture, NULL, __ATOMIC_RELEASE);
         em_node_set_finish(&part->last);
         dm_free(part);
     }
@@ -325,7 +324,8 @@ static CUresult check_legacy(const struct em_stream *stream)
         return CUDA_SUCCESS;
     for (const struct em_capture_state *c = em_capture_first; c; c = c->next)
         for (const struct em_captured *part = c->streams; part; part = part->next)
-            if (part->stream->blocking && part->stream->object.context == stream->object.context)
+            if (part->stream && part->stream->blocking &&
+                part->stream->object.context == stream->object.context)
                 return em_fail(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
                                "a blocking stream is being captured, which makes the state of the "
                                "legacy default stream undefined");

@@ -14,7 +14,7 @@ static bool invalidate_in(const struct em_context *context, bool blocking_only)
     bool any = false;
     for (struct em_capture_state *c = em_capture_first; c; c = c->next) {
         for (const struct em_captured *part = c->streams; part; part = part->next) {
-            if (part->stream->object.context != context ||
+            if (!part->stream || part->stream->object.context != context ||
                 (blocking_only && !part->stream->blocking))
                 continue;
             em_capture_invalidate(c);

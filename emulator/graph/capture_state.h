@@ -34,9 +34,9 @@ struct em_node_set {
 // A capture in one stream.
 struct em_captured {
     struct em_capture_state *capture;
-    struct em_stream *stream;
-    struct em_node_set last;             // the stream's next node depends on these
-    struct em_captured *previous, *next; // in capture->streams
+    struct em_stream *stream; // NULL: it was destroyed, and its work must still be joined
+    struct em_node_set last;  // the stream's next node depends on these
+    struct em_captured *next; // in capture->streams
 };
 
 // A record that was captured.

@@ -4,6 +4,7 @@
 #include "call.h"
 #include "capture_state.h"
 #include "captured.h"
+#include "conditional.h"
 #include "error.h"
 #include "event.h"
 #include "graph_node.h"
@@ -226,8 +227,9 @@ static CUresult capture_wait(struct em_event *e, struct em_stream *stream)
 
 // ---- streams ----
 
-// A capture ends with the stream where it began (recorded: capture_destroy). If another stream
-// ends, its work would be missing.
+// A capture ends with the stream where it began (recorded: capture_destroy). Another stream may end
+// as soon as its work has been submitted: the capture goes on, and its end checks that the work is
+// joined.
 static void capture_stream_ends(struct em_stream *stream)
 {
     em_assert_locked();
@@ -240,13 +242,8 @@ static void capture_stream_ends(struct em_stream *stream)
             em_graph_drop(made);
         return;
     }
-    em_capture_invalidate(c);
     __atomic_store_n(&stream->capture, NULL, __ATOMIC_RELEASE);
-    *(part->previous ? &part->previous->next : &c->streams) = part->next;
-    if (part->next)
-        part->next->previous = part->previous;
-    em_node_set_finish(&part->last);
-    dm_free(part);
+    part->stream = NULL;
 }
 
 static CUresult capture_refuse(struct em_stream *stream, const char *what)
@@ -268,4 +265,5 @@ const struct em_capture_ops em_capture_functions = {
     .forget = capture_forget,
     .stream_ends = capture_stream_ends,
     .refuse = capture_refuse,
+    .set_conditional = em_conditional_set,
 };

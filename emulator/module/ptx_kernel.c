@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "captured.h"
 #include "choice.h"
 #include "clock.h"
 #include "config.h"
@@ -212,6 +213,11 @@ static bool free_memory(void *context, uint64_t address, char *why, size_t why_B
     return em_kernel_heap_free(((struct ptx_job *)context)->heap, address, why, why_B);
 }
 
+static void set_conditional(uint64_t handle, uint32_t value)
+{
+    em_capture->set_conditional(handle, value);
+}
+
 // Reports once that a launch may never end.
 static void slow(void *context, const struct px_slow *slow)
 {
@@ -263,6 +269,7 @@ static void fill_job(struct ptx_job *job, const struct em_grid *grid,
                                  .complain = complain,
                                  .allocate = allocate,
                                  .free = free_memory,
+                                 .set_conditional = set_conditional,
                                  .patience_ns =
                                      ms < UINT64_MAX / DM_NS_PER_S ? ms * (DM_NS_PER_S / 1000) : 0,
                                  .slow = slow,

@@ -38,6 +38,8 @@ struct em_capture_ops {
     void (*stream_ends)(struct em_stream *stream);
     // A captured stream gets work that cannot be a node. Precondition: em_lock held.
     CUresult (*refuse)(struct em_stream *stream, const char *what);
+    // A kernel calls cudaGraphSetConditional. Precondition: em_lock not held.
+    CUresult (*set_conditional)(CUgraphConditionalHandle handle, unsigned value);
 };
 extern const struct em_capture_ops *em_capture;
 // The captures that have not ended. Written atomically.

@@ -351,8 +351,23 @@ TEST(stream_destroyed)
     MUST(cuEventRecord(e, s));
     MUST(cuStreamCreate(&u, CU_STREAM_NON_BLOCKING));
     MUST(cuStreamWaitEvent(u, e, 0));
-    EXPECT_OK(cuStreamDestroy(u)); // had joined
-    expect_invalid(s);
+    MUST(cuMemsetD8Async(device, 1, 1, u));
+    EXPECT_OK(cuStreamDestroy(u)); // had joined, and its work is not waited for
+    CUgraph g;
+    EXPECT_ERROR(cuStreamEndCapture(s, &g), CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
+    begin(s);
+    MUST(cuEventRecord(e, s));
+    MUST(cuStreamCreate(&u, CU_STREAM_NON_BLOCKING));
+    MUST(cuStreamWaitEvent(u, e, 0));
+    MUST(cuMemsetD8Async(device, 1, 1, u));
+    MUST(cuEventRecord(e, u));
+    EXPECT_OK(cuStreamDestroy(u));
+    MUST(cuStreamWaitEvent(s, e, 0));
+    EXPECT_OK(cuStreamEndCapture(s, &g)); // the work that it had done is joined
+    size_t nodes = 0;
+    EXPECT_OK(cuGraphGetNodes(g, NULL, &nodes));
+    EXPECT_EQ(nodes, 1);
+    MUST(cuGraphDestroy(g));
 }
 
 TEST(context_destroyed)

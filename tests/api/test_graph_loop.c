@@ -218,6 +218,52 @@ TEST(loop_of_a_kernel)
     }
 }
 
+// What nvcc makes of a kernel that calls cudaGraphSetConditional: the driver provides the function.
+static const char counts_down[] =
+    ".version 8.3\n.target sm_90\n.address_size 64\n"
+    ".extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);\n"
+    ".visible .entry count_down(.param .u64 word, .param .u64 handle)\n{\n"
+    ".reg .b64 %w, %h;\n.reg .b32 %v;\n"
+    "ld.param.u64 %w, [word];\nld.param.u64 %h, [handle];\n"
+    "ld.global.u32 %v, [%w];\nsub.u32 %v, %v, 1;\nst.global.u32 [%w], %v;\n"
+    "{\n.param .b64 a;\n.param .b32 b;\n"
+    "st.param.b64 [a], %h;\nst.param.b32 [b], %v;\n"
+    "call.uni cudaGraphSetConditional, (a, b);\n}\nret;\n}\n";
+
+TEST(loop_of_a_kernel_in_ptx)
+{
+    CUmodule module;
+    CUfunction function;
+    start();
+    MUST(cuModuleLoadData(&module, counts_down));
+    MUST(cuModuleGetFunction(&function, module, "count_down"));
+    CUgraph g = new_graph(), *bodies = add_conditional(g, CU_GRAPH_COND_TYPE_WHILE, 1, 1, NULL);
+    add_kernel(bodies[0], function, (void *[]){&device, &handle});
+    add_fill(bodies[0], 1, 9);
+    CUgraphExec x = instantiate(g);
+    MUST(cuMemsetD32(device, 17, 1));
+    MUST(cuCtxSynchronize());
+    EXPECT_OK(cuGraphLaunch(x, s));
+    EXPECT_OK(cuStreamSynchronize(s));
+    EXPECT_EQ(word(0), 0);
+    EXPECT_EQ(word(1), 9);
+}
+
+// A kernel that sets the value of something else is no fault of the kernel: the call is reported.
+TEST(kernel_in_ptx_with_a_wrong_handle)
+{
+    CUmodule module;
+    CUfunction function;
+    CUgraphConditionalHandle wrong = 1234;
+    start();
+    MUST(cuModuleLoadData(&module, counts_down));
+    MUST(cuModuleGetFunction(&function, module, "count_down"));
+    MUST(cuMemsetD32(device, 17, 1));
+    EXPECT_OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, s, (void *[]){&device, &wrong}, NULL));
+    EXPECT_OK(cuStreamSynchronize(s));
+    EXPECT_EQ(word(0), 16);
+}
+
 // The outer loop runs 7 times, and each time the inner one 5 times.
 TEST(loop_in_a_loop)
 {
@@ -254,4 +300,5 @@ TESTS(CASE(while_runs_until_the_value_is_0), CASE(loop_takes_turns_with_other_no
       CASE(context_with_endless_loops_lazy), CASE(context_with_endless_loops_seed),
       CASE(context_with_endless_loops_parallel), CASE(reset_with_endless_loops),
       CASE(reset_with_endless_loops_lazy), CASE(reset_with_endless_loops_seed),
-      CASE(reset_with_endless_loops_parallel), CASE(loop_of_a_kernel), CASE(loop_in_a_loop))
+      CASE(reset_with_endless_loops_parallel), CASE(loop_of_a_kernel),
+      CASE(loop_of_a_kernel_in_ptx), CASE(kernel_in_ptx_with_a_wrong_handle), CASE(loop_in_a_loop))

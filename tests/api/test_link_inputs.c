@@ -111,6 +111,31 @@ TEST(library_lacks_function)
     EXPECT_OK(cuLinkDestroy(state));
 }
 
+// A call through a register may reach every function with the same parameters. One of them that
+// calls a missing function does not refuse the kernel; only its call would fail.
+TEST(missing_function_that_nobody_calls)
+{
+    static const char *const text =
+        PTX_HEAD ".extern .func missing();\n"
+                 ".visible .func (.param .b32 r) other(.param .b32 x)\n{\n.reg .b32 %q;\n"
+                 "call missing;\nmov.b32 %q, 1;\nst.param.b32 [r], %q;\nret;\n}\n"
+                 ".visible .func (.param .b32 r) right(.param .b32 x)\n{\n.reg .b32 %q;\n"
+                 "ld.param.b32 %q, [x];\nst.param.b32 [r], %q;\nret;\n}\n"
+                 ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %x, %f;\n.reg .b32 %r;\n"
+                 "P: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+                 "ld.param.u64 %x, [p];\nmov.b64 %f, right;\nmov.b32 %r, 8;\n{\n"
+                 ".param .b32 a;\n.param .b32 r;\nst.param.b32 [a], %r;\n"
+                 "call (r), %f, (a), P;\nld.param.b32 %r, [r];\n}\n"
+                 "st.global.u32 [%x], %r;\nret;\n}\n";
+    ptx_start();
+    CUlinkState state = begin();
+    void *image = NULL;
+    EXPECT_OK(add_input(state, CU_JIT_INPUT_LIBRARY, image_archive(input, &text, 1)));
+    EXPECT_OK(cuLinkComplete(state, &image, NULL));
+    EXPECT_EQ(image ? run(image) : 0, 8);
+    EXPECT_OK(cuLinkDestroy(state));
+}
+
 TEST(wrong_kinds)
 {
     static const struct {
@@ -223,4 +248,5 @@ TEST(mutations)
 }
 
 TESTS(CASE(input_kinds), CASE(fat_binary_ends_its_object), CASE(library_lacks_function),
-      CASE(wrong_kinds), CASE(files), CASE(damaged_tables), CASE(unknown_stays), CASE(mutations))
+      CASE(missing_function_that_nobody_calls), CASE(wrong_kinds), CASE(files),
+      CASE(damaged_tables), CASE(unknown_stays), CASE(mutations))
