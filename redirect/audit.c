@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "linker.h"
 #include "object.h"
 #include "patch.h"
 #include "target.h"
@@ -270,6 +271,8 @@ static bool is_version_of(const char *base, const char *soname)
 EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
 {
     const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name, *path = NULL;
+    if (rd_linker_search(name, &path))
+        return (char *)(uintptr_t)path;
     if (is_version_of(base, "libcudart.so.13") && !rd_targets_read())
         path = rd_target_path(RD_VERSION_13);
     else if (is_version_of(base, "libcudart.so.12") && !rd_targets_read())

@@ -113,8 +113,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-// Our library is in the folder of this one.
-static int find_path(const char *soname, char *path, size_t size)
+int rd_neighbour(const char *soname, char *path, size_t size)
 {
     Dl_info own;
     if (!dladdr((void *)targets, &own) || !own.dli_fname)
@@ -136,7 +135,7 @@ static void add_name(void *context, const char *name, const Elf64_Sym *symbol)
 
 static int target_read(struct target *target, const char *soname)
 {
-    if (find_path(soname, target->path, sizeof target->path) ||
+    if (rd_neighbour(soname, target->path, sizeof target->path) ||
         rd_file_open(&target->file, target->path)) {
         target->path[0] = 0;
         return -1;

@@ -11,6 +11,9 @@ enum rd_version { RD_VERSION_12, RD_VERSION_13, RD_VERSIONS };
 // is neither runtime library beside this one. May be called again.
 int rd_targets_read(void);
 
+// Writes the path of a library that lies beside this one. Returns 0, or -1 if it does not exist.
+int rd_neighbour(const char *name, char *out, size_t out_B);
+
 // The path of our library of this version, or NULL if it is not installed.
 const char *rd_target_path(enum rd_version version);
 

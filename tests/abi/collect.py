@@ -7,9 +7,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-OURS = re.compile(r'^(cu|CU|CIG|PFN_cu|nvml|NVML|library|dim3$|'
+OURS = re.compile(r'^(cu|CU|CIG|PFN_cu|nvml|NVML|(__)?nvJitLink|NVJITLINK|library|dim3$|'
                   r'u?(char|short|int|long|longlong|float|double)[1-4](_\d+a)?$)')
-CONSTANT = re.compile(r'^(CU|CIG|NVML|cuda|MAJOR_|MINOR_|PATCH_)')
+CONSTANT = re.compile(r'^(CU|CIG|NVML|NVJITLINK|cuda|MAJOR_|MINOR_|PATCH_)')
 # Not part of the API: reserved names, include guards, and what Cardless keeps to itself.
 EXEMPT_MACRO = re.compile(r'^(_|CARDLESS_)|_H_?$|^CUDA_(CB|ENABLE_DEPRECATED)$')
 

@@ -26,6 +26,7 @@ unsupported  the code for "not supported"
 first        a function without arguments that is called first; it returns a code
 handle       TYPE TO FUNCTION CODE: the function translates a handle of this type into TO, which
              the body gets instead; a negative result returns the code
+node         the version node of all exported names; without it they have no version
 """
 import argparse
 import re
@@ -109,6 +110,7 @@ def entry(dialect, answer, name, arguments):
 def entries(table, dialect, rows):
     # The headers must not rename functions: here every symbol is meant by its own name.
     out = [HEAD.format(table.name), '#define NVML_NO_UNVERSIONED_FUNC_DEFS',
+           '#define NVJITLINK_NO_INLINE',
            '#define CARDLESS_DRIVER',
            f'#include "{bodies_name(table)}"', '',
            '#define EXPORT __attribute__((visibility("default")))', '']
@@ -152,7 +154,8 @@ def main():
     if a.bodies:
         a.bodies.write_text('\n'.join(bodies(a.table, dialect, rows)), encoding='utf-8')
     if a.map:
-        a.map.write_text('{\n  global: ' + ' '.join(n + ';' for n in names) +
+        node = ''.join(f'{n} ' for n in dialect.get('node', []))
+        a.map.write_text(node + '{\n  global: ' + ' '.join(n + ';' for n in names) +
                          '\n  local: *;\n};\n', encoding='utf-8')
     if a.names:
         a.names.write_text('\n'.join(names) + '\n', encoding='utf-8')

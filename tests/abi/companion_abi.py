@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Compares Cardless's nvml.h, and the table of the functions that libnvidia-ml.so.1 exports, with
-the nvml.h of an installed CUDA toolkit.
+"""Compares a header of Cardless, nvml.h or nvJitLink.h, and the table of the functions that its
+library exports, with the header of an installed CUDA toolkit.
 
-    nvml_abi.py INCLUDE NAMES [--toolkit INCLUDE]
+    companion_abi.py HEADER INCLUDE NAMES [--toolkit INCLUDE]
 
 Ours declares a part of the functions; every name, size, offset, value and prototype that it
 declares must be the toolkit's. NAMES lists the functions that the library exports: the toolkit's.
-Exit status 77: no toolkit with nvml.h or no clang is installed.
+Exit status 77: no toolkit with the header or no clang is installed.
 """
 import argparse
 import shutil
@@ -16,7 +16,9 @@ from pathlib import Path
 import abi
 from collect import Headers
 
-INTERNAL = ['-D__NVML_API_VERSION_INTERNAL', '-DNVML_NO_UNVERSIONED_FUNC_DEFS']
+# With these, a header declares exactly the functions that its library exports.
+INTERNAL = {'nvml.h': ['-D__NVML_API_VERSION_INTERNAL', '-DNVML_NO_UNVERSIONED_FUNC_DEFS'],
+            'nvJitLink.h': []}
 
 
 def differences(theirs, ours):
@@ -32,6 +34,7 @@ def differences(theirs, ours):
 
 def main():
     p = argparse.ArgumentParser()
+    p.add_argument('header', choices=INTERNAL)
     p.add_argument('include')
     p.add_argument('names', type=Path)
     p.add_argument('--toolkit')
@@ -40,12 +43,12 @@ def main():
     clang = shutil.which('clang')
     if not clang:
         abi.skip('clang, which reads the headers, is not installed')
-    if not toolkit or not (Path(toolkit) / 'nvml.h').exists():
-        abi.skip(f'no CUDA toolkit of version {abi.VERSION} with nvml.h is installed')
-    theirs = Headers(clang, [f'-I{toolkit}'], ['nvml.h'])
-    ours = Headers(clang, [f'-I{a.include}'], ['nvml.h'])
+    if not toolkit or not (Path(toolkit) / a.header).exists():
+        abi.skip(f'no CUDA toolkit of version {abi.VERSION} with {a.header} is installed')
+    theirs = Headers(clang, [f'-I{toolkit}'], [a.header])
+    ours = Headers(clang, [f'-I{a.include}'], [a.header])
     found = list(differences(theirs, ours))
-    want = set(Headers(clang, [f'-I{toolkit}', *INTERNAL], ['nvml.h']).functions)
+    want = set(Headers(clang, [f'-I{toolkit}', *INTERNAL[a.header]], [a.header]).functions)
     have = set(a.names.read_text(encoding='utf-8').split())
     found += [f'the library does not export {name}' for name in sorted(want - have)]
     found += [f"the library exports {name}, which the toolkit lacks"

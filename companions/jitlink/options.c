@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// The options of nvJitLinkCreate.
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jl.h"
+
+// The options without an effect: they speed up machine code, or describe how to make it. A name
+// with `=` at its end takes a value.
+static const char *const without_effect[] = {
+    "-maxrregcount=",
+    "-time",
+    "-verbose",
+    "-O0",
+    "-O3",
+    "-g",
+    "-lineinfo",
+    "-ftz=",
+    "-prec-div=",
+    "-prec-sqrt=",
+    "-fma=",
+    "-kernels-used=",
+    "-variables-used=",
+    "-optimize-unused-variables",
+    "-Xptxas=",
+    "-split-compile=",
+    "-split-compile-extended=",
+    "-jump-table-density=",
+    "-no-cache",
+    "-device-stack-protector",
+};
+
+static bool has_no_effect(const char *option)
+{
+    for (size_t i = 0; i < sizeof without_effect / sizeof *without_effect; i++) {
+        const char *name = without_effect[i];
+        const size_t length = strlen(name);
+        const bool takes_value = name[length - 1] == '=';
+        if (takes_value ? !strncmp(option, name, length) : !strcmp(option, name))
+            return true;
+    }
+    return false;
+}
+
+// "sm_90", "sm_90a", "sm_100f", "compute_90" …
+static bool read_arch(const char *value, unsigned *target, bool *virtual)
+{
+    static const char real_prefix[] = "sm_", virtual_prefix[] = "compute_";
+    *virtual = !strncmp(value, virtual_prefix, sizeof virtual_prefix - 1);
+    if (!*virtual && strncmp(value, real_prefix, sizeof real_prefix - 1) != 0)
+        return false;
+    const char *digits = value + (*virtual ? sizeof virtual_prefix : sizeof real_prefix) - 1;
+    char *end;
+    const unsigned long number = isdigit((unsigned char)*digits) ? strtoul(digits, &end, 10) : 0;
+    if (number < CU_TARGET_COMPUTE_50 || number >= CU_COMPUTE_ACCELERATED_TARGET_BASE)
+        return false;
+    *target = (unsigned)number;
+    if (!strcmp(end, "a"))
+        *target |= CU_COMPUTE_ACCELERATED_TARGET_BASE;
+    else if (!strcmp(end, "f"))
+        *target |= CU_COMPUTE_FAMILY_TARGET_BASE;
+    else
+        return !*end;
+    return true;
+}
+
+nvJitLinkResult jl_options_read(uint32_t count, const char *const *options, struct jl_options *out,
+                                char *why, size_t why_B)
+{
+    static const char arch[] = "-arch=";
+    const char *architecture = NULL;
+    *out = (struct jl_options){0};
+    for (uint32_t i = 0; i < count; i++) {
+        const char *option = options[i];
+        if (!option)
+            return NVJITLINK_ERROR_NULL_INPUT;
+        if (!strncmp(option, arch, sizeof arch - 1)) {
+            architecture = option + sizeof arch - 1;
+        } else if (!strcmp(option, "-lto")) {
+            out->lto = true;
+        } else if (!strcmp(option, "-ptx")) {
+            out->ptx = true;
+        } else if (!has_no_effect(option)) {
+            snprintf(why, why_B, "%s is not an option of nvJitLink", option);
+            return NVJITLINK_ERROR_UNRECOGNIZED_OPTION;
+        }
+    }
+    bool virtual;
+    // "This is a required option".
+    if (!architecture) {
+        snprintf(why, why_B, "-arch=sm_N is missing");
+        return NVJITLINK_ERROR_MISSING_ARCH;
+    }
+    if (!read_arch(architecture, &out->target, &virtual)) {
+        snprintf(why, why_B, "-arch=%s is not an architecture; pass sm_N", architecture);
+        return NVJITLINK_ERROR_UNRECOGNIZED_ARCH;
+    }
+    // "Emit ptx after linking instead of cubin; only supported with -lto".
+    if (out->ptx && !out->lto) {
+        snprintf(why, why_B, "-ptx needs -lto");
+        return NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS;
+    }
+    // "Can use compute_<N> value instead if only generating PTX".
+    if (virtual && !out->ptx) {
+        snprintf(why, why_B, "-arch=%s needs -ptx; pass sm_N", architecture);
+        return NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS;
+    }
+    return NVJITLINK_SUCCESS;
+}
