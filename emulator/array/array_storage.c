@@ -2,12 +2,15 @@
 // The memory of arrays and mipmapped arrays: reference counts, accesses, and allocation.
 #include "array_storage.h"
 
+#include <errno.h>
+
 #include "alloc.h"
 #include "array.h"
 #include "array_tiles.h"
 #include "call.h"
 #include "context.h"
 #include "device.h"
+#include "inject.h"
 #include "lock.h"
 #include "memory_device.h"
 #include "order.h"
@@ -108,7 +111,9 @@ CUresult em_storage_create(struct em_context *context, const struct em_array_pla
                                      .size_B = plan->layout.size_B,
                                      .owner = s,
                                      .release = release_heap};
-    int status = dm_heap_alloc(&memory->heap, plan->layout.size_B, &s->block);
+    int status = em_inject(EM_INJECT_MEMORY)
+                     ? -ECANCELED
+                     : dm_heap_alloc(&memory->heap, plan->layout.size_B, &s->block);
     if (status) {
         r = em_out_of_device_memory(context->device->ordinal, "an array", plan->layout.size_B,
                                     status);

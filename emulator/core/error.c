@@ -13,6 +13,7 @@
 
 #include "call.h"
 #include "config.h"
+#include "inject.h"
 #include "sink.h"
 
 static const struct {
@@ -182,28 +183,39 @@ static void keep_text(struct em_message *m, const char *format, va_list args)
     vsnprintf(m->text + used, sizeof m->text - used, format, args);
 }
 
+static void write_message(enum em_diagnostic id, CUresult code, const char *format,
+                          const char *text)
+{
+    char where[64];
+    em_call_text(em_call_now(), where, sizeof where);
+    em_cancel_off();
+    dm_mutex_lock(&sink.lock);
+    unsigned long before = count_message(format);
+    bool written =
+        em_config()->sink == EM_SINK_JSON && write_json(id, em_entry_name(), where, code, text);
+    if (!written && before < SHOWN_MAX)
+        write_text(id, em_entry_name(), where, code, text, before);
+    dm_mutex_unlock(&sink.lock);
+}
+
 static void report(enum em_diagnostic id, CUresult code, const char *format, va_list args)
 {
     int saved = errno;
-    const struct em_config *config = em_config();
+    bool shown = em_config()->sink != EM_SINK_OFF,
+         may_abort = __atomic_load_n(&em_aborts, __ATOMIC_RELAXED) != 0;
     if (em_self.message) {
         va_list again;
         va_copy(again, args);
         keep_text(em_self.message, format, again);
         va_end(again);
     }
-    if (config->sink != EM_SINK_OFF && !(em_self.message && em_self.message->held)) {
-        char text[2048], where[64];
+    if ((shown || may_abort) && !(em_self.message && em_self.message->held)) {
+        char text[2048];
         vsnprintf(text, sizeof text, format, args);
-        em_call_text(em_call_now(), where, sizeof where);
-        em_cancel_off();
-        dm_mutex_lock(&sink.lock);
-        unsigned long before = count_message(format);
-        bool written =
-            config->sink == EM_SINK_JSON && write_json(id, em_entry_name(), where, code, text);
-        if (!written && before < SHOWN_MAX)
-            write_text(id, em_entry_name(), where, code, text, before);
-        dm_mutex_unlock(&sink.lock);
+        if (shown)
+            write_message(id, code, format, text);
+        if (may_abort)
+            em_abort_if_wanted(id != EM_DIAG_GENERAL, code, catalogue[id].id, text);
     }
     errno = saved;
 }

@@ -96,6 +96,7 @@ static struct {
     uint64_t live[EM_TYPE_COUNT];
 } table = {
     .free_first = NO_SLOT, .free_last = NO_SLOT, .empty_first = NO_CHUNK, .empty_last = NO_CHUNK};
+static struct em_object *without_context; // the newest one; guarded by em_lock
 
 static struct slot *slot_at(uint32_t index)
 {
@@ -277,6 +278,21 @@ static CUresult take_slot(uint32_t *out)
     return CUDA_SUCCESS;
 }
 
+// The list that the object is in.
+static struct em_object **list_of(const struct em_object *object)
+{
+    return object->context ? &em_context_base(object->context)->objects : &without_context;
+}
+
+struct em_object *em_object_without_context(uint32_t position)
+{
+    em_assert_locked();
+    struct em_object *object = without_context;
+    while (object && position--)
+        object = object->next;
+    return object;
+}
+
 CUresult em_object_start(struct em_object *object, enum em_type type, struct em_context *context,
                          void (*finish)(struct em_object *))
 {
@@ -314,13 +330,11 @@ CUresult em_object_start(struct em_object *object, enum em_type type, struct em_
     __atomic_store_n(&slot->object, object, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->pins, (uint64_t)slot->generation << 40 | PIN_VALID, __ATOMIC_RELEASE);
     table.live[type]++;
-    if (context) {
-        struct em_context_base *owner = em_context_base(context);
-        object->next = owner->objects;
-        if (object->next)
-            object->next->previous = object;
-        owner->objects = object;
-    }
+    struct em_object **list = list_of(object);
+    object->next = *list;
+    if (object->next)
+        object->next->previous = object;
+    *list = object;
     return CUDA_SUCCESS;
 }
 
@@ -358,15 +372,13 @@ void em_object_end(struct em_object *object, enum em_end_reason reason)
     slot->died_by = em_entry_name();
     slot->end = reason;
     table.live[object->type]--;
-    if (object->context) {
-        if (object->previous)
-            object->previous->next = object->next;
-        else
-            em_context_base(object->context)->objects = object->next;
-        if (object->next)
-            object->next->previous = object->previous;
-        object->previous = object->next = NULL;
-    }
+    if (object->previous)
+        object->previous->next = object->next;
+    else
+        *list_of(object) = object->next;
+    if (object->next)
+        object->next->previous = object->previous;
+    object->previous = object->next = NULL;
     if (em_likely(!(pins & PIN_COUNT))) // otherwise the last em_object_unpin frees it
         free_slot(object, index);
 }

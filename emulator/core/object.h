@@ -71,7 +71,7 @@ struct em_object {
     uint64_t born_call;  // the call that created the object (em_call_now)
     const char *born_by; // the entry point of that call
     struct em_context *context;
-    struct em_object *previous, *next;  // in the context's list of objects
+    struct em_object *previous, *next;  // in the list of the context, or of those without one
     void (*finish)(struct em_object *); // frees the object; called after the last reference is gone
 };
 
@@ -150,3 +150,6 @@ uint64_t em_object_count(enum em_type type);
 // Returns the next live object of a type, for reports and tests, or NULL at the end. *position
 // should be 0 at first. Precondition: em_lock held.
 struct em_object *em_object_next(enum em_type type, uint32_t *position);
+// Returns the object at this position in the list of those that belong to no context, of all types,
+// the newest first, or NULL at the end. Precondition: em_lock held.
+struct em_object *em_object_without_context(uint32_t position);

@@ -12,6 +12,7 @@
 #include "journal.h"
 #include "memory_device.h"
 #include "exporter.h"
+#include "inject.h"
 #include "quirk.h"
 
 // The result for a descriptor that is not memory: the manual's, or the driver's, which closes it.
@@ -128,6 +129,8 @@ CUresult em_imported_open(struct em_context *context, const CUDA_EXTERNAL_MEMORY
     CUresult r = check_kind(fd, desc, &info);
     if (r)
         return r;
+    if (em_inject(EM_INJECT_IMPORT))
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "this import fails, as cardlessFuzzFail asked");
     struct em_device_memory *memory;
     r = em_device_memory(context->device, &memory);
     if (r)

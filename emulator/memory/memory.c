@@ -228,6 +228,20 @@ void *em_reservation_find(uint64_t address, uint64_t *base, uint64_t *size)
     return r.owner;
 }
 
+bool em_reservation_next(const void *owner, uint64_t *base, uint64_t *size)
+{
+    em_assert_locked();
+    struct dm_range r;
+    for (uint64_t at = *base; dm_rangemap_next(&reservations, at, &r); at = r.start + r.size) {
+        if (r.owner == owner) {
+            *base = r.start;
+            *size = r.size;
+            return true;
+        }
+    }
+    return false;
+}
+
 // "device memory 0x7f…+4096 (cuMemAlloc_v2, call 12)".
 static void allocation_text(uint64_t base, uint64_t size, enum em_memory_kind kind,
                             const char *born_by, uint64_t born_call, char *out, size_t size_B)

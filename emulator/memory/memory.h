@@ -161,6 +161,9 @@ void em_reservation_remove(uint64_t base);
 // Returns the owner of the reservation that contains `address`, or NULL. If there is one, sets base
 // and size (either may be NULL).
 void *em_reservation_find(uint64_t address, uint64_t *base, uint64_t *size);
+// Finds the first reservation of this owner that begins at *base or above. Precondition: em_lock
+// held.
+bool em_reservation_next(const void *owner, uint64_t *base, uint64_t *size);
 
 // Describes the memory at this address in words. Precondition: em_lock held.
 const char *em_memory_text(uint64_t address, char *out, size_t size_B);

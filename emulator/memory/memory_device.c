@@ -10,6 +10,7 @@
 #include "arithmetic.h"
 #include "call.h"
 #include "device.h"
+#include "inject.h"
 #include "kept.h"
 #include "lock.h"
 #include "order.h"
@@ -108,6 +109,10 @@ CUresult em_out_of_device_memory(int device, const char *noun, uint64_t size, in
                        "the program has closed a file descriptor of the driver, so memory for %s "
                        "cannot be created; close only descriptors that the program opened",
                        noun);
+    if (status == -ECANCELED)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "%s of %llu bytes fails, as cardlessFuzzFail asked", noun,
+                       (unsigned long long)size);
     // The device has enough memory, but the host does not.
     if (size <= free_B)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
@@ -145,7 +150,8 @@ static CUresult alloc_block(struct em_context *context, enum em_memory_kind kind
     if (result)
         goto fail;
     result = CUDA_ERROR_OUT_OF_MEMORY;
-    int status = dm_heap_alloc(&memory->heap, size, &block);
+    int status =
+        em_inject(EM_INJECT_MEMORY) ? -ECANCELED : dm_heap_alloc(&memory->heap, size, &block);
     if (status) {
         block = NULL;
         em_out_of_device_memory(context->device->ordinal, "an allocation", size, status);

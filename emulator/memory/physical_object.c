@@ -2,12 +2,14 @@
 // Creates, releases, exports and imports the physical memory of CUmemGenericAllocationHandles.
 #include "physical_object.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "alloc.h"
 #include "call.h"
 #include "device.h"
 #include "import.h"
+#include "inject.h"
 #include "lock.h"
 #include "memory.h"
 #include "memory_device.h"
@@ -194,8 +196,10 @@ CUresult em_physical_create(uint64_t size, const CUmemAllocationProp *prop,
     if (r)
         goto unlock;
     // Only memory that can be exported needs its own file and descriptor.
-    int status = dm_physical_create(&memory->vram, size,
-                                    p.requestedHandleTypes ? DM_PHYSICAL_EXPORTABLE : 0, &physical);
+    unsigned flags = p.requestedHandleTypes ? DM_PHYSICAL_EXPORTABLE : 0;
+    int status = em_inject(EM_INJECT_MEMORY)
+                     ? -ECANCELED
+                     : dm_physical_create(&memory->vram, size, flags, &physical);
     if (status)
         r = em_out_of_device_memory(device->ordinal, "physical memory", size, status);
     else

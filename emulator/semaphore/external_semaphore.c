@@ -7,6 +7,7 @@
 
 #include "alloc.h"
 #include "call.h"
+#include "inject.h"
 #include "journal.h"
 #include "lock.h"
 #include "quirk.h"
@@ -171,6 +172,8 @@ static CUresult open_payload(int fd, const struct semaphore_rule *rule, struct e
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                        "out of host memory or mappings for a semaphore: %s", strerror(-status));
     CUresult r = check_kind(fd, rule, &semaphore);
+    if (!r && em_inject(EM_INJECT_IMPORT))
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "this import fails, as cardlessFuzzFail asked");
     if (r) {
         dm_semaphore_close(&semaphore);
         return r;

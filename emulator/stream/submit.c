@@ -11,6 +11,7 @@
 #include "choice.h"
 #include "context.h"
 #include "error.h"
+#include "inject.h"
 #include "lock.h"
 #include "order.h"
 #include "outside.h"
@@ -37,6 +38,12 @@ static CUresult context_result(struct em_context *context)
     return r ? r : CUDA_ERROR_CONTEXT_IS_DESTROYED; // destroyed, and begun again since
 }
 
+static __attribute__((noinline, cold)) CUresult lose_device(void)
+{
+    em_devices_fail(CUDA_ERROR_LAUNCH_FAILED);
+    return em_fail(CUDA_ERROR_LAUNCH_FAILED, "the device is lost, as cardlessFuzzFail asked");
+}
+
 CUresult em_command_run(struct em_command *c)
 {
     em_assert_unlocked();
@@ -48,7 +55,7 @@ CUresult em_command_run(struct em_command *c)
             c->ops->run(c);
         return c->result;
     }
-    CUresult r = c->ops->run(c);
+    CUresult r = em_inject(EM_INJECT_DEVICE) ? lose_device() : c->ops->run(c);
     if (r && em_error_is_sticky(r))
         em_context_set_sticky(context, r);
     return r;

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Fuzzes the example's import layer with libFuzzer: each planted mistake is found, with the
+diagnostic that it deserves, and the corrected layer survives more runs than it took to find any.
+
+    find_planted.py SOURCE_FOLDER BUILD_FOLDER
+
+Skipped if clang or its libFuzzer is missing.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+source, build = sys.argv[1:]
+SEED, MOST_RUNS = 1, 400000
+# The part of the sentence that shows the mistake.
+PLANTED = {
+    1: r'\[M07\] cuImportExternalMemory: size',
+    2: r'exceeds the imported size|offset .* exceeds',
+    3: r'left: CUexternalMemory #',
+    4: r'cuMem(Free_v2|setD8)',
+    5: r'cuExternalMemoryGetMappedMipmappedArray: offset',
+}
+
+
+def skip(reason):
+    print(f'skipped: {reason}')
+    sys.exit(77)
+
+
+def compile_target(plant, folder):
+    target = os.path.join(folder, f'fuzz_{plant}')
+    command = ['clang', '-g1', '-O1', '-std=gnu11', '-D_GNU_SOURCE', f'-DPLANT={plant}',
+               '-fsanitize=fuzzer', f'-I{build}/include', f'{source}/layer.c',
+               f'{source}/fuzz_layer.c', f'-L{build}/lib', '-lcuda', f'-Wl,-rpath,{build}/lib',
+               '-o', target]
+    made = subprocess.run(command, capture_output=True, text=True, check=False)
+    if made.returncode:
+        if 'libclang_rt.fuzzer' in made.stderr:
+            skip('clang has no libFuzzer (package libclang-rt-*-dev)')
+        sys.exit(f'clang failed:\n{made.stderr}')
+    return target
+
+
+def fuzz(target, folder, runs):
+    command = [target, f'-seed={SEED}', f'-runs={runs}', '-max_len=64', '-len_control=0',
+               '-use_value_profile=1', '-rss_limit_mb=4096', '-print_final_stats=1',
+               f'-artifact_prefix={folder}/']
+    return subprocess.run(command, capture_output=True, text=True, errors='replace', check=False)
+
+
+if not shutil.which('clang'):
+    skip('there is no clang')
+failures = 0
+with tempfile.TemporaryDirectory() as folder:
+    most = 0
+    for plant, sentence in PLANTED.items():
+        target = compile_target(plant, folder)
+        r = fuzz(target, folder, MOST_RUNS)
+        said = re.search(r'cardless: fuzzing stops here: .*', r.stderr)
+        runs = re.search(r'stat::number_of_executed_units: (\d+)', r.stderr)
+        count = int(runs.group(1)) if runs else 0
+        most = max(most, count)
+        good = r.returncode != 0 and said and re.search(sentence, said.group(0))
+        print(f'mistake {plant}: {count} runs: {said.group(0) if said else "not found"}')
+        if not good:
+            failures += 1
+            print(r.stderr[-2000:])
+    r = fuzz(compile_target(0, folder), folder, max(2 * most, 20000))
+    print(f'without mistakes: result {r.returncode} after {max(2 * most, 20000)} runs')
+    if r.returncode:
+        failures += 1
+        print(r.stderr[-3000:])
+sys.exit(failures)
