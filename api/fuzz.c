@@ -4,7 +4,6 @@
 
 #include "call.h"
 #include "inject.h"
-#include "lock.h"
 #include "reset.h"
 
 #define EXPORT __attribute__((visibility("default")))

@@ -113,9 +113,10 @@ static void end_contexts(void)
     }
     em_lock();
     for (int i = 0; i < em_device_count; i++) {
+        struct em_context *c = em_devices[i].primary;
         em_devices[i].primary_flags = 0;
-        if (em_devices[i].primary)
-            em_devices[i].primary->usage = 0;
+        if (c)
+            c->usage = 0;
     }
     while (em_self.current)
         em_stack_pop();

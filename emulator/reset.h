@@ -9,6 +9,6 @@
 // Writes a sentence about one of them, or "", if `capacity` is not 0. Precondition: em_lock NOT
 // held.
 CUresult em_left(unsigned *count, char *text, size_t capacity);
-// Ends all of it, and all contexts, and makes none current in this thread. Precondition: em_lock
-// NOT held.
+// Ends all of it, and all contexts. Afterwards this thread has no current context. Other threads
+// should not make calls meanwhile. Precondition: em_lock NOT held.
 CUresult em_reset(void);

@@ -10,6 +10,7 @@
 
 #include "alloc.h"
 #include "call.h"
+#include "sink.h"
 
 bool em_injecting;
 unsigned em_aborts;
@@ -82,8 +83,7 @@ void em_abort_now(const char *format, ...)
     if (n > 0)
         used += (size_t)n < sizeof line - used - 1 ? (size_t)n : sizeof line - used - 2;
     line[used++] = '\n';
-    if (write(STDERR_FILENO, line, used) < 0)
-        abort();
+    em_sink_write_once(STDERR_FILENO, line, used);
     abort();
 }
 

@@ -22,7 +22,7 @@ extern bool em_injecting;
 // EM_ABORT_*. Atomic.
 extern unsigned em_aborts;
 
-// Makes the n-th one from now fail; 0 turns that off. Callers serialise.
+// Makes the n-th one from now fail; 0 turns that off. Callers should serialise.
 void em_inject_set(enum em_inject what, uint64_t n);
 // Whether the one that was counted down to has failed since.
 bool em_inject_failed(enum em_inject what);

@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     must(cuDevicePrimaryCtxRetain(&context, 0), "cuDevicePrimaryCtxRetain");
     must(cuCtxSetCurrent(context), "cuCtxSetCurrent");
-    must(cardlessFuzzFail(failures[data[0] % 3], data[1]), "cardlessFuzzFail"); // 0: none
+    must(cardlessFuzzFail(failures[data[0] % 3], data[1]), "cardlessFuzzFail"); // 0: nothing fails
     int fd = fcntl(renderer, F_DUPFD_CLOEXEC, 0);
     if (layer_receive(&layer, fd, ALLOCATION_B, data + 2, size - 2))
         layer_close(&layer);

@@ -275,8 +275,8 @@ static void fail_as_asked(void)
     EXPECT_ERROR(cuMemFree(0x1234), CUDA_ERROR_INVALID_VALUE); // a consequence, maybe
 }
 
-// Runs `body` in a process of its own with these flags. Returns whether it was aborted; `text` gets
-// the line that it printed.
+// Runs `body`, which should be short, in a process of its own with these flags. Returns whether it
+// was aborted; `text` gets the line that it printed.
 static bool is_aborted(unsigned flags, void (*body)(void), char *text, size_t capacity)
 {
     int ends[2], status = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Nanoseconds of cardlessFuzzReset (cardless_fuzz.h) after inputs that left little or much.
+// Nanoseconds that a fuzzer should expect of cardlessFuzzReset (cardless_fuzz.h) after inputs that
+// left little or much.
 #include <cardless_fuzz.h>
 #include <fcntl.h>
 
