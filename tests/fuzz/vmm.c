@@ -128,16 +128,26 @@ static void map(struct fuzz_input *in, struct model *m)
         m->places[at + i] = (struct place){.memory = memory, .part = i};
 }
 
-static unsigned range(struct fuzz_input *in, unsigned *at)
+// A range of granules; mostly that of a mapping, if there is one.
+static unsigned range(struct fuzz_input *in, const struct model *m, unsigned *at)
 {
     *at = fuzz_below(in, GRANULES);
+    if (!fuzz_chance(in, 4)) {
+        for (unsigned i = 0; i < GRANULES && !m->places[*at].memory; i++)
+            *at = (*at + 1) % GRANULES;
+        const struct place *p = &m->places[*at];
+        if (p->memory) {
+            *at -= p->part;
+            return p->memory->size;
+        }
+    }
     unsigned rest = GRANULES - *at;
     return 1 + fuzz_below(in, rest < 4 ? rest : 4);
 }
 
 static void unmap(struct fuzz_input *in, struct model *m)
 {
-    unsigned at, count = range(in, &at);
+    unsigned at, count = range(in, m, &at);
     bool fits = is_whole(m, at, count);
     CUresult r = cuMemUnmap(m->base + (uint64_t)at * GRANULE_B, (size_t)count * GRANULE_B);
     FUZZ_CHECK(!r == fits, "cuMemUnmap of %u granules at %u: %d", count, at, (int)r);
@@ -150,7 +160,7 @@ static void protect(struct fuzz_input *in, struct model *m)
     static const unsigned flags[] = {CU_MEM_ACCESS_FLAGS_PROT_NONE, CU_MEM_ACCESS_FLAGS_PROT_READ,
                                      CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
                                      CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    unsigned at, count = range(in, &at);
+    unsigned at, count = range(in, m, &at);
     CUmemAccessDesc desc = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
                             .flags = (CUmemAccess_flags)flags[fuzz_below(in, 4)]};
     bool fits = is_whole(m, at, count) && is_full(m, at, count);
@@ -164,7 +174,8 @@ static void protect(struct fuzz_input *in, struct model *m)
 // Writes or reads the word of a granule. Returns whether the context still works.
 static bool access_word(struct fuzz_input *in, struct model *m, bool write)
 {
-    unsigned at = fuzz_below(in, GRANULES), value = (unsigned)fuzz_take(in, 2), got = ~value;
+    unsigned at, value = (unsigned)fuzz_take(in, 2), got = ~value;
+    range(in, m, &at);
     struct place *p = &m->places[at];
     CUdeviceptr address = m->base + (uint64_t)at * GRANULE_B + 4096;
     const unsigned need =
@@ -184,21 +195,24 @@ static bool access_word(struct fuzz_input *in, struct model *m, bool write)
 
 static bool step(struct fuzz_input *in, struct model *m)
 {
-    switch (fuzz_below(in, 8)) {
+    switch (fuzz_below(in, 12)) {
     case 0:
+    case 1:
         create(in, m);
         return true;
-    case 1:
+    case 2:
         release(in, m);
         return true;
-    case 2:
     case 3:
+    case 4:
         map(in, m);
         return true;
-    case 4:
+    case 5:
         unmap(in, m);
         return true;
-    case 5:
+    case 6:
+    case 7:
+    case 8:
         protect(in, m);
         return true;
     default:
