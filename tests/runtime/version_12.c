@@ -3,6 +3,8 @@
 // an older and a newer form, both must give the same result.
 #include "rt_exports.h"
 
+#include <dlfcn.h>
+
 #include "../semaphore.h"
 #include "program.h"
 
@@ -397,6 +399,35 @@ TEST(graphs)
     RT_OK(cudaGraphDestroy(graph));
 }
 
+// ---- both versions in one process
+
+// A program of CUDA 13 may load a library that was built with CUDA 12. They share the primary
+// context, memory and streams, because both are clients of the same driver.
+TEST(both_versions)
+{
+    void *other = dlopen("libcudart.so.13", RTLD_NOW | RTLD_LOCAL);
+    cudaError_t (*get_version)(int *) =
+        (cudaError_t(*)(int *))dlsym(other, "cudaRuntimeGetVersion");
+    cudaError_t (*allocate)(void **, size_t) =
+        (cudaError_t(*)(void **, size_t))dlsym(other, "cudaMalloc");
+    cudaError_t (*last_error)(void) = (cudaError_t(*)(void))dlsym(other, "cudaGetLastError");
+    int version = 0;
+    void *m = NULL;
+    unsigned char byte = 0;
+    EXPECT(other && get_version && allocate && last_error);
+    RT_OK(get_version(&version));
+    EXPECT_EQ(version, 13000);
+    RT_OK(allocate(&m, 16));
+    RT_OK(cudaMemset(m, 7, 16));
+    RT_OK(cudaMemcpy(&byte, m, 1, cudaMemcpyDefault));
+    EXPECT_EQ(byte, 7);
+    RT_OK(cudaFree(m));
+    // Each has errors of its own.
+    RT_ERROR(cudaSetDevice(99), cudaErrorInvalidDevice);
+    RT_OK(last_error());
+    RT_ERROR(cudaGetLastError(), cudaErrorInvalidDevice);
+}
+
 // ---- kernels
 
 static const char text[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
@@ -448,4 +479,4 @@ TEST(several_devices)
 
 TESTS(CASE(versions), CASE(properties), CASE(threads), CASE(pointers), CASE(textures),
       CASE(external_memory), CASE(external_semaphores), CASE(managed_memory), CASE(batches),
-      CASE(events), CASE(capture), CASE(graphs), CASE(several_devices))
+      CASE(events), CASE(capture), CASE(graphs), CASE(both_versions), CASE(several_devices))
