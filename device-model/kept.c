@@ -156,8 +156,62 @@ int dm_space_take(struct dm_space *space, struct dm_vram *vram, uint64_t va, uin
     return 0;
 }
 
+// ---- pages whose mapping stays ----
+
+static void count_open(struct dm_space *space, int change)
+{
+    __atomic_store_n(&space->kept.open, space->kept.open + (unsigned)change, __ATOMIC_RELAXED);
+}
+
+void dm_freed_leave(struct dm_space *space, struct dm_freed_pages *pages, uint64_t va,
+                    uint64_t size)
+{
+    pages->va = va;
+    pages->size = size;
+    pages->open = true;
+    pages->previous = NULL;
+    pages->next = space->kept.freed;
+    if (pages->next)
+        pages->next->previous = pages;
+    space->kept.freed = pages;
+    count_open(space, 1);
+}
+
+static void forget_freed(struct dm_space *space, struct dm_freed_pages *pages)
+{
+    *(pages->previous ? &pages->previous->next : &space->kept.freed) = pages->next;
+    if (pages->next)
+        pages->next->previous = pages->previous;
+    pages->open = false;
+    count_open(space, -1);
+}
+
+static void close_freed(struct dm_space *space, struct dm_freed_pages *pages)
+{
+    forget_freed(space, pages);
+    if (!dm_sys_protect(pages->va, pages->size, PROT_NONE, -1))
+        return;
+    // The kernel has no mappings left to split.
+    dm_sys_unback(pages->va, pages->size);
+    pages->broken = true;
+}
+
+bool dm_freed_take(struct dm_space *space, struct dm_freed_pages *pages, uint64_t va, uint64_t size)
+{
+    if (!pages->open)
+        return false;
+    bool same = pages->va == va && pages->size == size;
+    if (same)
+        forget_freed(space, pages);
+    else
+        close_freed(space, pages);
+    return same;
+}
+
 void dm_space_close_kept(struct dm_space *space)
 {
+    while (space->kept.freed)
+        close_freed(space, space->kept.freed);
     for (struct dm_kept_mapping *k = space->kept.newest, *older; k && k->open; k = older) {
         older = k->older;
         if (dm_sys_protect(k->mapping->va, k->mapping->size, PROT_NONE, -1))

@@ -31,6 +31,22 @@ int dm_space_take(struct dm_space *space, struct dm_vram *vram, uint64_t va, uin
 // Ends all that is kept in [va, va + size).
 void dm_kept_drop(struct dm_space *space, uint64_t va, uint64_t size);
 
+// Pages of a mapping that stays, which nobody should use for now. The owner keeps the struct, which
+// is zero at first.
+struct dm_freed_pages {
+    uint64_t va, size;
+    bool open;   // accessible, and in the list
+    bool broken; // they could not be made inaccessible, and are not the mapping's pages any more
+    struct dm_freed_pages *previous, *next;
+};
+// Leaves the pages accessible until dm_space_close_kept.
+void dm_freed_leave(struct dm_space *space, struct dm_freed_pages *pages, uint64_t va,
+                    uint64_t size);
+// Ends that. Returns true if the pages are [va, va + size) and are still accessible. If they are
+// others, makes them inaccessible first.
+bool dm_freed_take(struct dm_space *space, struct dm_freed_pages *pages, uint64_t va,
+                   uint64_t size);
+
 // Whether freed memory is accessible. Any thread may ask.
 static inline bool dm_space_has_open(const struct dm_space *space)
 {

@@ -16,11 +16,13 @@ enum {
 };
 
 // Mappings that were given up, but keep their pages (kept.h).
+struct dm_freed_pages;
 struct dm_kept {
     struct dm_rangemap ranges; // owner: struct dm_kept_mapping
     struct dm_kept_mapping *oldest, *newest;
     uint64_t size_B;
-    unsigned open; // how many are still accessible
+    struct dm_freed_pages *freed; // the newest
+    unsigned open;                // how many of both are still accessible
 };
 
 struct dm_space {

@@ -66,14 +66,15 @@ static const struct dm_import_kept *find_numbers(dev_t dev, ino_t ino)
     return file ? &file->kept : NULL;
 }
 
+static void unmap_view(struct em_file *file);
+
 static void file_destroy(struct em_file *file)
 {
     if (file->header)
         dm_sys_munmap((uint64_t)(uintptr_t)file->header, DM_HEADER_SIZE);
     if (file->window)
         dm_space_unmap_bytes(&em_space, file->window);
-    if (file->view)
-        dm_space_unmap_bytes(&em_space, file->view);
+    unmap_view(file);
     dm_physical_unref(file->physical);
     dm_free(file);
 }
@@ -288,27 +289,43 @@ int em_file_map_window(struct em_file *file)
                         : map_pages(file, 0, file->physical->size, access_of(file), &file->window);
 }
 
-// Changes the access to the pages of the view that hold these bytes, and to those before them that
-// a mapping of these bytes alone would have.
-static int open_view(const struct em_file *file, uint64_t offset, uint64_t size, unsigned access)
+// The pages of the view that hold these bytes, and those before them that a mapping of these bytes
+// alone would have.
+static uint64_t pages_in_view(const struct em_file *file, uint64_t offset, uint64_t size,
+                              uint64_t *pages_B)
 {
     uint64_t first = page_of(file->view + offset - offset % SMALL_PAGE);
-    uint64_t end = page_of(file->view + offset + size + DM_PAGE - 1);
-    return dm_pages_access(first, end - first, access);
+    *pages_B = page_of(file->view + offset + size + DM_PAGE - 1) - first;
+    return first;
 }
 
-// Without protection keys the pages of a freed buffer must not stay accessible to the host. Pages
+static void unmap_view(struct em_file *file)
+{
+    dm_freed_take(&em_space, &file->freed, 0, 0);
+    if (file->view)
+        dm_space_unmap_bytes(&em_space, file->view);
+    file->view = 0;
+    file->freed.broken = false;
+}
+
+// Without protection keys the pages of a freed buffer must not stay accessible to kernels. Pages
 // that a kept mapping makes inaccessible need not be found again by the kernel.
 static int map_in_view(struct em_file *file, uint64_t offset, uint64_t size, uint64_t *address)
 {
+    uint64_t pages_B, first;
     int r = file->view ? 0 : map_pages(file, 0, file->physical->size, 0, &file->view);
-    if (!r)
-        r = open_view(file, offset, size, access_of(file));
-    if (!r) {
-        file->view_taken = true;
-        *address = file->view + offset;
+    if (r)
+        return r;
+    first = pages_in_view(file, offset, size, &pages_B);
+    if (!dm_freed_take(&em_space, &file->freed, first, pages_B))
+        r = file->freed.broken ? -ENOMEM : dm_pages_access(first, pages_B, access_of(file));
+    if (r) {
+        unmap_view(file);
+        return r;
     }
-    return r;
+    file->view_taken = true;
+    *address = file->view + offset;
+    return 0;
 }
 
 int em_file_map(struct em_file *file, uint64_t offset, uint64_t size, uint64_t *address)
@@ -347,9 +364,7 @@ void em_file_unmap(struct em_file *file, uint64_t address, uint64_t size)
         dm_space_unmap_bytes(&em_space, address);
         return;
     }
+    uint64_t pages_B, first = pages_in_view(file, address - file->view, size, &pages_B);
     file->view_taken = false;
-    if (open_view(file, address - file->view, size, 0)) {
-        dm_space_unmap_bytes(&em_space, file->view);
-        file->view = 0;
-    }
+    dm_freed_leave(&em_space, &file->freed, first, pages_B);
 }

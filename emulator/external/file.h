@@ -13,6 +13,7 @@
 
 #include "hash_table.h"
 #include "import.h"
+#include "kept.h"
 #include "physical.h"
 
 enum {
@@ -30,9 +31,10 @@ struct em_file {
     uint64_t window;
     bool window_taken; // by a buffer
     // Without protection keys: the same for one buffer at a time. Only the buffer's pages are
-    // accessible.
+    // accessible, and those of the last buffer until a kernel runs.
     uint64_t view;
     bool view_taken;
+    struct dm_freed_pages freed;
     bool addresses_given; // the program has addresses in the window that it may still use
     bool may_keep;        // it was imported often enough
     struct dm_import_kept kept;

@@ -190,6 +190,39 @@ static void shared_is_not_kept(void)
     EXPECT_EQ(vram.used, 0);
 }
 
+// Pages whose mapping stays are accessible until they are closed, or taken for other bytes.
+static void freed_in_place(void)
+{
+    struct dm_block *b = alloc(4 * MIB);
+    struct dm_freed_pages pages = {0}, others = {0};
+    uint64_t va = b->va;
+    fill(b, 7);
+    EXPECT(!dm_freed_take(&space, &pages, va, MIB));
+    dm_freed_leave(&space, &pages, va, MIB);
+    dm_freed_leave(&space, &others, va + 2 * MIB, MIB);
+    EXPECT(dm_space_has_open(&space));
+    EXPECT_EQ(touch(va), 0);
+    EXPECT(dm_freed_take(&space, &pages, va, MIB));
+    EXPECT(dm_space_has_open(&space));
+    dm_freed_leave(&space, &pages, va, MIB);
+    dm_space_close_kept(&space);
+    EXPECT(!dm_space_has_open(&space));
+    EXPECT_EQ(touch(va + MIB - 1), -EFAULT);
+    EXPECT_EQ(touch(va + MIB), 0);
+    EXPECT_EQ(touch(va + 2 * MIB), -EFAULT);
+    EXPECT(!dm_freed_take(&space, &pages, va, MIB));
+    EXPECT_EQ(dm_pages_access(va, 4 * MIB, DM_MAP_READ | DM_MAP_WRITE), 0);
+    EXPECT_EQ(*at(va), 7); // the same pages
+    dm_freed_leave(&space, &pages, va, MIB);
+    EXPECT(!dm_freed_take(&space, &pages, va, 2 * MIB));
+    EXPECT_EQ(touch(va), -EFAULT);
+    EXPECT(!pages.broken);
+    EXPECT(!dm_space_has_open(&space));
+    EXPECT_EQ(dm_pages_access(va, 4 * MIB, DM_MAP_READ | DM_MAP_WRITE), 0);
+    EXPECT_EQ(dm_heap_free(&heap, b), 0);
+    drop_all();
+}
+
 // A failure while taking or keeping memory loses nothing.
 static void failures(void)
 {
@@ -226,6 +259,7 @@ int main(void)
     makes_room();
     has_a_limit();
     shared_is_not_kept();
+    freed_in_place();
     failures();
     fill(alloc(4 * MIB), 1);
     EXPECT_EQ(dm_heap_free(&heap, alloc(8 * MIB)), 0);
