@@ -109,6 +109,15 @@ CUresult em_event_record_prepare(struct em_event *e, struct em_command **out)
     return r;
 }
 
+// Of two threads that record an event at once, the later time counts.
+static void raise_time(uint64_t *time_ns, uint64_t now_ns)
+{
+    uint64_t before = __atomic_load_n(time_ns, __ATOMIC_RELAXED);
+    while (before < now_ns && !__atomic_compare_exchange_n(time_ns, &before, now_ns, true,
+                                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
 // In a free stream, a record completes at once. If nobody uses the last marker any more, the new
 // record differs from the last one in its time only.
 static bool record_shared(struct em_share *share, struct em_event *e, const struct em_stream *s)
@@ -116,7 +125,7 @@ static bool record_shared(struct em_share *share, struct em_event *e, const stru
     struct em_marker *m = e->marker;
     bool can = m && m->references == 1 && em_event_is_plainly_done(e) && em_stream_is_free(s);
     if (can)
-        __atomic_store_n(&m->time_ns, dm_now_ns(), __ATOMIC_RELAXED);
+        raise_time(&m->time_ns, dm_now_ns());
     em_share_leave(share);
     return can;
 }

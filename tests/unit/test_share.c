@@ -170,6 +170,68 @@ TEST(event_times)
     EXPECT(ms >= 20);
 }
 
+// ---- a record whose thread is late ----
+
+static _Thread_local bool late; // this thread waits after it has looked at the clock
+static atomic_bool looked, recorded;
+static CUevent twice;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+    int r = __real_clock_gettime(clock, now);
+    if (late) {
+        late = false;
+        atomic_store(&looked, true);
+        while (!atomic_load(&recorded))
+            usleep(50);
+    }
+    return r;
+}
+
+static void *record_late(void *unused)
+{
+    (void)unused;
+    MUST(cuCtxSetCurrent(context));
+    atomic_store(&ready, true);
+    while (!atomic_load(&go))
+        sched_yield();
+    late = true;
+    EXPECT_OK(cuEventRecord(twice, stream));
+    return NULL;
+}
+
+// Of two records of an event at once, the one that looked at the clock last counts, even if the
+// other one stores its time later.
+TEST(event_recorded_twice)
+{
+    CUevent start;
+    CUstream other;
+    pthread_t thread;
+    float ms;
+    make_objects();
+    MUST(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    MUST(cuEventCreate(&start, CU_EVENT_DEFAULT));
+    MUST(cuEventCreate(&twice, CU_EVENT_DEFAULT));
+    MUST(cuEventRecord(start, other));
+    MUST(cuEventRecord(twice, other));
+    must_start(&thread, record_late, NULL);
+    while (!atomic_load(&ready))
+        sched_yield();
+    share_now(stream);
+    atomic_store(&go, true);
+    while (!atomic_load(&looked))
+        usleep(50);
+    EXPECT(em_is_sharing());
+    EXPECT_OK(cuEventRecord(start, other));
+    EXPECT_OK(cuEventRecord(twice, other));
+    atomic_store(&recorded, true);
+    pthread_join(thread, NULL);
+    EXPECT_OK(cuEventElapsedTime(&ms, start, twice));
+    EXPECT(ms >= 0);
+}
+
 TEST(mistakes)
 {
     make_objects();
@@ -332,6 +394,7 @@ TEST(process_forks)
     expect_copied();
 }
 
-TESTS(CASE(small_calls), CASE(event_times), CASE(mistakes), CASE(states_that_do_not_share),
-      CASE(adopted), CASE(context_synchronize), CASE(stream_synchronize), CASE(memory_is_freed),
-      CASE(stream_is_destroyed), CASE(context_ends), CASE(process_forks))
+TESTS(CASE(small_calls), CASE(event_times), CASE(event_recorded_twice), CASE(mistakes),
+      CASE(states_that_do_not_share), CASE(adopted), CASE(context_synchronize),
+      CASE(stream_synchronize), CASE(memory_is_freed), CASE(stream_is_destroyed),
+      CASE(context_ends), CASE(process_forks))
