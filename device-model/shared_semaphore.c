@@ -13,8 +13,10 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "clock.h"
 #include "futex.h"
 #include "hash.h"
+#include "spin.h"
 
 enum { VERSION = 2, FILE_B = 4096 };
 _Static_assert(sizeof(struct dm_semaphore_shared) <= FILE_B, "a semaphore has one page");
@@ -156,8 +158,23 @@ void dm_semaphore_reset(struct dm_semaphore *semaphore)
     __atomic_store_n(&semaphore->shared->value, 0, __ATOMIC_SEQ_CST);
 }
 
-int dm_semaphore_wait_unless(struct dm_semaphore *semaphore, uint64_t value, uint64_t deadline_ns,
-                             const bool *stop)
+static bool is_set(const bool *stop)
+{
+    return stop && __atomic_load_n(stop, __ATOMIC_SEQ_CST);
+}
+
+static void spin(const struct dm_semaphore *semaphore, uint64_t value, const bool *stop,
+                 uint64_t begin, uint64_t until)
+{
+    uint64_t now = begin;
+    while (now < until && !dm_semaphore_reached(semaphore, value) && !is_set(stop)) {
+        dm_spin_pause();
+        now = dm_now_ns();
+    }
+}
+
+static int sleep_until_reached(struct dm_semaphore *semaphore, uint64_t value, uint64_t deadline_ns,
+                               const bool *stop)
 {
     struct dm_semaphore_shared *s = semaphore->shared;
     int r = 0;
@@ -166,12 +183,33 @@ int dm_semaphore_wait_unless(struct dm_semaphore *semaphore, uint64_t value, uin
         uint32_t seen = __atomic_load_n(&s->word.changed, __ATOMIC_SEQ_CST);
         if (dm_semaphore_reached(semaphore, value))
             break;
-        if (stop && __atomic_load_n(stop, __ATOMIC_SEQ_CST))
+        if (is_set(stop))
             r = -ECANCELED;
         else
             r = dm_word_sleep(&s->word.changed, seen, deadline_ns);
     }
     __atomic_fetch_sub(&s->word.waiters, 1, __ATOMIC_SEQ_CST);
+    return r;
+}
+
+int dm_semaphore_wait_unless(struct dm_semaphore *semaphore, uint64_t value, uint64_t deadline_ns,
+                             const bool *stop)
+{
+    if (dm_semaphore_reached(semaphore, value))
+        return 0;
+    struct dm_spin history =
+        dm_spin_of_history(__atomic_load_n(&semaphore->spins, __ATOMIC_RELAXED));
+    uint64_t begin = dm_now_ns(), until = begin + dm_spin_budget(&history, begin);
+    if (deadline_ns && deadline_ns < until)
+        until = deadline_ns;
+    if (begin < until && dm_spin_begin()) {
+        spin(semaphore, value, stop, begin, until);
+        dm_spin_end();
+        dm_spin_spent(&history, dm_now_ns() - begin);
+    }
+    int r = sleep_until_reached(semaphore, value, deadline_ns, stop);
+    dm_spin_wait_over(&history, dm_now_ns());
+    __atomic_store_n(&semaphore->spins, dm_spin_history(&history), __ATOMIC_RELAXED);
     return r;
 }
 

@@ -40,6 +40,7 @@ struct dm_semaphore {
     struct dm_semaphore_shared *shared;
     enum dm_semaphore_kind kind; // read once: the file may change afterwards
     uint64_t identity;
+    uint32_t spins; // atomic: the history of its waits in this process (spin.h)
 };
 
 // Creates a semaphore and a descriptor of it, which is closed on exec. A binary semaphore starts
@@ -70,8 +71,8 @@ uint64_t dm_semaphore_signal_mark(struct dm_semaphore *semaphore, uint64_t value
 // Resets a binary semaphore to unsignalled without a wait, as vkResetFences does.
 void dm_semaphore_reset(struct dm_semaphore *semaphore);
 
-// Sleeps until dm_semaphore_reached. Does not reset a binary semaphore. Returns 0, or -ETIMEDOUT
-// once the clock of dm_now_ns reaches `deadline_ns` (0: never).
+// Spins for a moment (spin.h), then sleeps until dm_semaphore_reached. Does not reset a binary
+// semaphore. Returns 0, or -ETIMEDOUT once the clock of dm_now_ns reaches `deadline_ns` (0: never).
 int dm_semaphore_wait(struct dm_semaphore *semaphore, uint64_t value, uint64_t deadline_ns);
 // The same, but returns -ECANCELED once *stop is true. Whoever sets it (atomically) must call
 // dm_semaphore_wake afterwards, which makes everybody who waits look again.

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "spin.h"
 #include "thread_state.h"
 
 struct em_entry;
@@ -40,13 +41,7 @@ struct em_thread {
 
     struct em_share *share; // the thread's slot (share.h), or NULL
 
-    struct em_spin_state {
-        uint64_t waits_since_ns; // dm_now_ns; 0: does not wait
-        uint32_t left_ns;        // that it may still spin in this wait
-        bool spends;             // this wait began with a spin
-        unsigned vain;           // spins in vain, one after the other
-        unsigned pass;           // so many short waits sleep at once
-    } spin;                      // for spin.c
+    struct dm_spin spin; // while it waits for another process
 };
 
 // struct em_thread *em_thread(void) returns the state of the calling thread.

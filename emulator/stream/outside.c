@@ -15,7 +15,7 @@
 #include "own_thread.h"
 #include "progress.h"
 #include "scheduler.h"
-#include "space.h"
+#include "spin.h"
 
 enum {
     FIRST_NS = 10000,   // plain memory is polled after this time, then after twice as long …
@@ -288,20 +288,10 @@ bool em_outside_waits_for_words(void)
     return false;
 }
 
-// How many threads may spin at once. Counts the cores of the machine, because whoever changes the
-// word may use others than this process. Under valgrind, only one thread runs at a time.
-static unsigned spinners_most(void)
-{
-    static long cores; // 0: not known yet
-    if (!cores)
-        cores = dm_is_valgrind() ? 1 : sysconf(_SC_NPROCESSORS_ONLN);
-    return cores < 2 ? 0 : (unsigned)cores / 2;
-}
-
 bool em_outside_spin_begin(void)
 {
     em_assert_locked();
-    if (spinners >= spinners_most())
+    if (!dm_spin_begin())
         return false;
     if (!spinners++) {
         for (struct em_source *s = words; s; s = s->next)
@@ -313,6 +303,7 @@ bool em_outside_spin_begin(void)
 void em_outside_spin_end(void)
 {
     em_assert_locked();
+    dm_spin_end();
     if (--spinners)
         return;
     for (struct em_source *s = words; s; s = s->next)

@@ -130,17 +130,6 @@ void em_poll(struct em_command *c)
     em_progress();
 }
 
-static void pause_briefly(void)
-{
-    for (int i = 0; i < 8; i++) {
-#if defined __x86_64__
-        __builtin_ia32_pause();
-#elif defined __aarch64__
-        __asm__ volatile("isb");
-#endif
-    }
-}
-
 static bool may_go_on(uint64_t progressed)
 {
     return em_scheduler.ready.first || em_scheduler.progressed != progressed;
@@ -154,22 +143,22 @@ static bool spin(uint64_t deadline_ns)
 {
     if (em_likely(!em_outside_waits_for_words()))
         return false;
-    struct em_spin_state *budget = &em_self.spin;
+    struct dm_spin *budget = &em_self.spin;
     uint64_t before = em_scheduler.progressed, begin = dm_now_ns(), now = begin,
-             until = begin + em_spin_budget(budget, begin);
+             until = begin + dm_spin_budget(budget, begin);
     if (deadline_ns && deadline_ns < until)
         until = deadline_ns;
     if (now >= until || !em_outside_spin_begin())
         return false;
     while (!may_go_on(before) && now < until) {
         em_unlock();
-        pause_briefly();
+        dm_spin_pause();
         em_lock_again();
         em_outside_ask_changed();
         now = dm_now_ns();
     }
     em_outside_spin_end();
-    em_spin_spent(budget, now - begin);
+    dm_spin_spent(budget, now - begin);
     return may_go_on(before); // the end looks once more
 }
 
@@ -216,7 +205,7 @@ void em_wait_over(void)
 {
     em_assert_locked();
     if (em_unlikely(em_self.spin.waits_since_ns))
-        em_spin_wait_over(&em_self.spin, dm_now_ns());
+        dm_spin_wait_over(&em_self.spin, dm_now_ns());
     if (em_choice_is_on())
         em_choices_at_call();
 }

@@ -18,6 +18,7 @@
 #include "clock.h"
 #include "expect.h"
 #include "import.h"
+#include "spin.h"
 
 enum { SHORT_NS = 20000000, ROUNDS = 10000 };
 
@@ -93,6 +94,22 @@ static void time_limits(void)
     EXPECT_EQ(dm_semaphore_wait(&s, 3, 0), 0);
     pthread_join(thread, NULL);
     EXPECT_EQ(s.shared->word.waiters, 0);
+    dm_semaphore_close(&s);
+    close(fd);
+}
+
+// A thread whose waits are long stops spinning.
+static void vain_spins(void)
+{
+    struct dm_semaphore s;
+    int fd;
+    bool may_spin = dm_spin_begin();
+    if (may_spin)
+        dm_spin_end();
+    EXPECT_EQ(dm_semaphore_create(DM_SEMAPHORE_TIMELINE, 0, &s, &fd), 0);
+    for (int i = 0; i < 10; i++)
+        EXPECT_EQ(dm_semaphore_wait(&s, 1, dm_now_ns() + 4 * DM_SPIN_NS), -ETIMEDOUT);
+    EXPECT_EQ(dm_spin_of_history(s.spins).vain, may_spin ? 3 : 0);
     dm_semaphore_close(&s);
     close(fd);
 }
@@ -244,6 +261,7 @@ int main(void)
     values();
     binary();
     time_limits();
+    vain_spins();
     ping_pong();
     killed_sleeper();
     hostile();

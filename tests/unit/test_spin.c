@@ -10,22 +10,21 @@
 
 #include "shared_semaphore.h"
 #include "spin.h"
-#include "thread.h"
 
 enum { SECOND_NS = 1000000000, WAITS = 10000, ROUNDS = 20 };
 
 // A wait of `wait_ns`, which spins as long as it may. Returns whether it spun.
-static bool wait_once(struct em_spin_state *s, uint64_t *now_ns, uint64_t wait_ns)
+static bool wait_once(struct dm_spin *s, uint64_t *now_ns, uint64_t wait_ns)
 {
-    uint64_t left_ns = em_spin_budget(s, *now_ns), spun_ns = left_ns < wait_ns ? left_ns : wait_ns;
+    uint64_t left_ns = dm_spin_budget(s, *now_ns), spun_ns = left_ns < wait_ns ? left_ns : wait_ns;
     if (left_ns)
-        em_spin_spent(s, spun_ns);
+        dm_spin_spent(s, spun_ns);
     *now_ns += wait_ns;
-    em_spin_wait_over(s, *now_ns);
+    dm_spin_wait_over(s, *now_ns);
     return left_ns;
 }
 
-static unsigned spins(struct em_spin_state *s, uint64_t *now_ns, unsigned waits, uint64_t wait_ns)
+static unsigned spins(struct dm_spin *s, uint64_t *now_ns, unsigned waits, uint64_t wait_ns)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < waits; i++)
@@ -35,19 +34,19 @@ static unsigned spins(struct em_spin_state *s, uint64_t *now_ns, unsigned waits,
 
 TEST(long_waits_stop_spinning)
 {
-    struct em_spin_state s = {0};
+    struct dm_spin s = {0};
     uint64_t now_ns = 1;
     EXPECT_EQ(spins(&s, &now_ns, WAITS, SECOND_NS), 3);
-    EXPECT_EQ(spins(&s, &now_ns, WAITS, EM_SPIN_SHORT_NS), 0);
+    EXPECT_EQ(spins(&s, &now_ns, WAITS, DM_SPIN_SHORT_NS), 0);
 }
 
 // Short waits that no spin shortens, as if the other process waited for this thread's core.
 TEST(vain_spins_become_rare)
 {
-    struct em_spin_state s = {0};
+    struct dm_spin s = {0};
     uint64_t now_ns = 1;
-    unsigned first = spins(&s, &now_ns, WAITS, EM_SPIN_NS + 1), then;
-    then = spins(&s, &now_ns, WAITS, EM_SPIN_NS + 1);
+    unsigned first = spins(&s, &now_ns, WAITS, DM_SPIN_NS + 1), then;
+    then = spins(&s, &now_ns, WAITS, DM_SPIN_NS + 1);
     printf("# %u spins in %d waits, then %u\n", first, WAITS, then);
     EXPECT(first > then);
     EXPECT_EQ(then, WAITS / 129); // one after 128 waits without
@@ -55,7 +54,7 @@ TEST(vain_spins_become_rare)
 
 TEST(success_starts_again)
 {
-    struct em_spin_state s = {0};
+    struct dm_spin s = {0};
     uint64_t now_ns = 1;
     EXPECT_EQ(spins(&s, &now_ns, WAITS, 1000), WAITS);
     EXPECT_EQ(spins(&s, &now_ns, 1, SECOND_NS), 1);
@@ -68,17 +67,17 @@ TEST(success_starts_again)
 // A wait that wakes up now and then, because something else has happened, has one budget.
 TEST(one_budget_for_a_wait)
 {
-    struct em_spin_state s = {0};
+    struct dm_spin s = {0};
     uint64_t now_ns = 1, spun_ns = 0, left_ns;
     for (int i = 0; i < WAITS; i++) {
-        left_ns = em_spin_budget(&s, now_ns);
+        left_ns = dm_spin_budget(&s, now_ns);
         if (!left_ns)
             continue;
-        em_spin_spent(&s, 1000);
+        dm_spin_spent(&s, 1000);
         now_ns += 1000;
         spun_ns += 1000;
     }
-    EXPECT_EQ(spun_ns, EM_SPIN_NS);
+    EXPECT_EQ(spun_ns, DM_SPIN_NS);
 }
 
 // ---- waking ----
