@@ -83,6 +83,7 @@ static unsigned readers(void)
 {
     unsigned rounds = COMMANDS / stream_count + 1;
     MUST(cuMemsetD32(slot(0), 1, 1));
+    MUST(cuCtxSynchronize()); // these streams do not wait for the legacy stream
     for (unsigned round = 0; round < rounds; round++)
         for (unsigned i = 0; i < stream_count; i++)
             MUST(cuMemcpyDtoDAsync(slot(i + 1), slot(0), 4, streams[i]));
