@@ -5,9 +5,10 @@ diagnostic that it deserves, and the corrected layer survives more runs than it 
 
     find_planted.py SOURCE_FOLDER BUILD_FOLDER
 
-Skipped if clang or its libFuzzer is missing.
+AFL++ finds one of them too, if it is installed. Skipped if clang or its libFuzzer is missing.
 """
 
+import glob
 import os
 import re
 import shutil
@@ -32,10 +33,10 @@ def skip(reason):
     sys.exit(77)
 
 
-def compile_target(plant, folder):
-    target = os.path.join(folder, f'fuzz_{plant}')
-    command = ['clang', '-g1', '-O1', '-std=gnu11', '-D_GNU_SOURCE', f'-DPLANT={plant}',
-               '-fsanitize=fuzzer', f'-I{build}/include', f'{source}/layer.c',
+def compile_target(plant, folder, compiler=('clang', '-fsanitize=fuzzer')):
+    target = os.path.join(folder, f'fuzz_{plant}_{compiler[0]}')
+    command = [*compiler, '-g1', '-O1', '-std=gnu11', '-D_GNU_SOURCE', f'-DPLANT={plant}',
+               f'-I{build}/include', f'{source}/layer.c',
                f'{source}/fuzz_layer.c', f'-L{build}/lib', '-lcuda', f'-Wl,-rpath,{build}/lib',
                '-o', target]
     made = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -51,6 +52,22 @@ def fuzz(target, folder, runs):
                '-use_value_profile=1', '-rss_limit_mb=4096', '-print_final_stats=1',
                f'-artifact_prefix={folder}/']
     return subprocess.run(command, capture_output=True, text=True, errors='replace', check=False)
+
+
+def fuzz_with_afl(folder):
+    """Whether AFL++ finds one page too many in its persistent mode."""
+    target = compile_target(2, folder, ('afl-clang-fast',))
+    os.mkdir(f'{folder}/in')
+    with open(f'{folder}/in/message', 'wb') as f:
+        f.write(bytes([0, 0, 32, 0, 0, 0, 0, 0, 1, 0, 1, 0, 1, 0]))
+    settings = {'AFL_NO_UI': '1', 'AFL_SKIP_CPUFREQ': '1', 'AFL_NO_AFFINITY': '1',
+                'AFL_BENCH_UNTIL_CRASH': '1', 'AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES': '1'}
+    subprocess.run(['afl-fuzz', '-i', f'{folder}/in', '-o', f'{folder}/out', '-s', str(SEED),
+                    '-V', '40', '-t', '1000', '-m', 'none', '--', target],
+                   capture_output=True, check=False, env={**os.environ, **settings})
+    found = glob.glob(f'{folder}/out/default/crashes/id:*')
+    print(f'AFL++: {"found mistake 2" if found else "found nothing"}')
+    return bool(found)
 
 
 if not shutil.which('clang'):
@@ -75,4 +92,8 @@ with tempfile.TemporaryDirectory() as folder:
     if r.returncode:
         failures += 1
         print(r.stderr[-3000:])
+    if shutil.which('afl-clang-fast') and shutil.which('afl-fuzz'):
+        failures += not fuzz_with_afl(folder)
+    else:
+        print('AFL++: not tested, because it is not installed')
 sys.exit(failures)
