@@ -40,12 +40,35 @@ EXPORT CUresult cardlessGetVersion(unsigned *version)
 // The generated functions and histories know calls by their entries, so a caller is one.
 _Static_assert(
     sizeof(cardlessCaller) == sizeof(struct em_entry) &&
-        offsetof(cardlessCaller, name) == offsetof(struct em_entry, name),
+        offsetof(cardlessCaller, name) == offsetof(struct em_entry, name) &&
+        offsetof(cardlessCaller, arguments) == offsetof(struct em_entry, list),
     "a cardlessCaller whose other words are 0 is a struct em_entry without a description");
 
 EXPORT const cardlessCaller **cardlessThisCaller(void)
 {
     return (const cardlessCaller **)&em_thread()->caller;
+}
+
+EXPORT void cardlessReport(const void *origin, const char *result, const char *text)
+{
+    static const struct em_entry entry = {.name = "cardlessReport"};
+    struct em_thread *self = em_thread();
+    const struct em_entry *outer = em_begin(self, &entry);
+    em_explain_for(origin, result, text);
+    em_end(self, outer, CUDA_SUCCESS);
+}
+
+_Static_assert(sizeof(cardlessReports) == sizeof(struct em_message),
+               "cardlessReports is a message");
+
+EXPORT void cardlessReportsBegin(cardlessReports *reports)
+{
+    em_message_hold((struct em_message *)reports);
+}
+
+EXPORT void cardlessReportsEnd(cardlessReports *reports)
+{
+    em_message_end((const struct em_message *)reports);
 }
 
 EXPORT CUresult cardlessBufferCreate(cardlessBuffer *buffer, size_t size)

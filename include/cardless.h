@@ -460,8 +460,10 @@ CUresult cardlessCardGetProcesses(int ordinal, unsigned *count, cardlessProcess 
 
 /* A function of such a library. It should exist until the process ends. */
 typedef struct cardlessCaller_st {
-    const char *name;  /* as messages and histories should call it */
-    void *reserved[3]; /* NULL */
+    const char *name;      /* as messages and histories should call it */
+    void *reserved[3];     /* NULL */
+    const char *arguments; /* as in C, "void **devPtr, size_t size", or NULL: messages about the
+                            * driver's arguments then use these names. Since CARDLESS_VERSION 6 */
 } cardlessCaller;
 
 /* Returns the place where this thread keeps the function that it is in. While a function is there,
@@ -469,6 +471,21 @@ typedef struct cardlessCaller_st {
  * should write its function there when it begins, and the one before it when it returns. The place
  * is valid until the thread ends. Since CARDLESS_VERSION 5. */
 const cardlessCaller **cardlessThisCaller(void);
+
+/* Reports an error that such a library has found itself, as the driver reports its own: CARDLESS_
+ * DIAGNOSTICS says where. `origin` is an address that identifies the message, of which at most 8
+ * are shown; `result` is the name of the error. Does not need cuInit. Since CARDLESS_VERSION 6. */
+void cardlessReport(const void *origin, const char *result, const char *text);
+
+/* Holds the reports of this thread back until cardlessReportsEnd: their texts are stored, one a
+ * line, and not written. For libraries that try something and can do without it. The caller
+ * provides the storage and does not change it meanwhile. Since CARDLESS_VERSION 6. */
+typedef struct cardlessReports_st {
+    char text[2048];
+    void *reserved[2];
+} cardlessReports;
+void cardlessReportsBegin(cardlessReports *reports);
+void cardlessReportsEnd(cardlessReports *reports);
 
 #ifdef __cplusplus
 }

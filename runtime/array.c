@@ -79,7 +79,7 @@ cudaError_t rt_cudaGetMipmappedArrayLevel(cudaArray_t *levelArray,
                                           unsigned int level)
 {
     if (!mipmappedArray)
-        return cudaErrorInvalidResourceHandle;
+        return rt_fail(cudaErrorInvalidResourceHandle, "argument mipmappedArray is NULL");
     return rt_error(rt_cu.cuMipmappedArrayGetLevel((CUarray *)levelArray,
                                                    (CUmipmappedArray)mipmappedArray, level));
 }
@@ -92,7 +92,8 @@ cudaError_t rt_cudaArrayGetInfo(struct cudaChannelFormatDesc *desc, struct cudaE
 {
     CUDA_ARRAY3D_DESCRIPTOR d = {0};
     struct cudaChannelFormatDesc channel = {0};
-    cudaError_t r = array ? rt_need_context(rt_thread()) : cudaErrorInvalidResourceHandle;
+    cudaError_t r = array ? rt_need_context(rt_thread())
+                          : rt_fail(cudaErrorInvalidResourceHandle, "argument array is NULL");
     if (!r)
         r = rt_error(rt_cu.cuArray3DGetDescriptor(&d, (CUarray)array));
     if (!r)
@@ -110,7 +111,7 @@ cudaError_t rt_cudaArrayGetPlane(cudaArray_t *pPlaneArray, cudaArray_t hArray,
                                  unsigned int planeIdx)
 {
     if (!hArray)
-        return cudaErrorInvalidResourceHandle;
+        return rt_fail(cudaErrorInvalidResourceHandle, "argument hArray is NULL");
     return rt_error(rt_cu.cuArrayGetPlane((CUarray *)pPlaneArray, (CUarray)hArray, planeIdx));
 }
 
@@ -135,7 +136,7 @@ cudaError_t rt_cudaArrayGetMemoryRequirements(struct cudaArrayMemoryRequirements
     CUdevice current;
     (void)device;
     if (!array)
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "argument array is NULL");
     RT_TRY(rt_cu.cuCtxGetDevice(&current));
     return array_requirements(rt_cu.cuArrayGetMemoryRequirements(&found, (CUarray)array, current),
                               &found, out);
@@ -148,7 +149,7 @@ cudaError_t rt_cudaMipmappedArrayGetMemoryRequirements(struct cudaArrayMemoryReq
     CUdevice current;
     (void)device;
     if (!mipmap)
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "argument mipmap is NULL");
     RT_TRY(rt_cu.cuCtxGetDevice(&current));
     return array_requirements(
         rt_cu.cuMipmappedArrayGetMemoryRequirements(&found, (CUmipmappedArray)mipmap, current),
@@ -175,7 +176,7 @@ cudaError_t rt_cudaArrayGetSparseProperties(struct cudaArraySparseProperties *sp
 {
     CUDA_ARRAY_SPARSE_PROPERTIES found = {0};
     if (!array)
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "argument array is NULL");
     return array_sparse(rt_cu.cuArrayGetSparseProperties(&found, (CUarray)array), &found,
                         sparseProperties);
 }
@@ -186,7 +187,7 @@ rt_cudaMipmappedArrayGetSparseProperties(struct cudaArraySparseProperties *spars
 {
     CUDA_ARRAY_SPARSE_PROPERTIES found = {0};
     if (!mipmap)
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "argument mipmap is NULL");
     return array_sparse(rt_cu.cuMipmappedArrayGetSparseProperties(&found, (CUmipmappedArray)mipmap),
                         &found, sparseProperties);
 }

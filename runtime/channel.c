@@ -74,13 +74,22 @@ static unsigned int channel_count(const struct cudaChannelFormatDesc *d)
     return d->y == d->x && d->z == d->x && d->w == d->x ? 4 : 0;
 }
 
+static cudaError_t channel_fail(const struct cudaChannelFormatDesc *d)
+{
+    return rt_fail(cudaErrorInvalidChannelDescriptor,
+                   "the channel description (%d, %d, %d, %d bits of kind %d) is not a format of "
+                   "elements; use 1, 2 or 4 components of the same size, such as "
+                   "cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindFloat)",
+                   d->x, d->y, d->z, d->w, (int)d->f);
+}
+
 cudaError_t rt_element_of(const struct cudaChannelFormatDesc *desc, struct rt_element *element)
 {
     const unsigned int kind = desc->f;
     if (kind >= FIRST_FIXED_KIND && kind < KINDS) {
         const struct fixed_kind *k = &fixed_kinds[kind];
         if (desc->x != k->x || desc->y != k->y || desc->z != k->z || desc->w != k->w)
-            return cudaErrorInvalidChannelDescriptor;
+            return channel_fail(desc);
         *element = k->element;
         return cudaSuccess;
     }
@@ -90,7 +99,7 @@ cudaError_t rt_element_of(const struct cudaChannelFormatDesc *desc, struct rt_el
             element->format = plain_formats[i].format;
             return cudaSuccess;
         }
-    return cudaErrorInvalidChannelDescriptor;
+    return channel_fail(desc);
 }
 
 cudaError_t rt_channel_of(struct rt_element element, struct cudaChannelFormatDesc *desc)
@@ -151,7 +160,7 @@ cudaError_t rt_cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray_
 {
     CUDA_ARRAY3D_DESCRIPTOR d;
     if (!array)
-        return cudaErrorInvalidResourceHandle;
+        return rt_fail(cudaErrorInvalidResourceHandle, "argument array is NULL");
     RT_TRY(rt_cu.cuArray3DGetDescriptor(&d, (CUarray)array));
     return rt_channel_of((struct rt_element){d.Format, d.NumChannels}, desc);
 }

@@ -57,7 +57,10 @@ cudaError_t rt_context_primary(int device, CUcontext *context)
     const CUresult result = rt_cu.cuDevicePrimaryCtxRetain(context, device);
     // After a kernel has failed, a reset does not help (recorded: sticky/trap-then-reset).
     if (result >= CUDA_ERROR_ILLEGAL_ADDRESS && result < CUDA_ERROR_NOT_PERMITTED)
-        return cudaErrorDevicesUnavailable;
+        return rt_fail(cudaErrorDevicesUnavailable,
+                       "device %d cannot be used any more, because a kernel has failed on it; end "
+                       "the process and start it again",
+                       device);
     RT_TRY(result);
     if (kept)
         __atomic_store_n(kept, *context, __ATOMIC_RELEASE);

@@ -29,7 +29,7 @@ cudaError_t rt_cudaMemcpy(void *dst, const void *src, size_t count, enum cudaMem
         return rt_error(
             RT_DEFAULT(stream, cuMemcpy)(device_address(dst), device_address(src), count));
     default:
-        return cudaErrorInvalidMemcpyDirection;
+        return rt_copy_direction_fail(kind);
     }
 }
 
@@ -51,7 +51,7 @@ cudaError_t rt_cudaMemcpyAsync(void *dst, const void *src, size_t count, enum cu
         return rt_error(
             rt_cu.cuMemcpyAsync(device_address(dst), device_address(src), count, stream));
     default:
-        return cudaErrorInvalidMemcpyDirection;
+        return rt_copy_direction_fail(kind);
     }
 }
 

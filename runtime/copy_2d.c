@@ -36,7 +36,9 @@ static cudaError_t rows_copy(void *dst, size_t dpitch, const void *src, size_t s
     if (!width || !height)
         return cudaSuccess;
     if (rt_rows_overlap(dpitch, width, height) || rt_rows_overlap(spitch, width, height))
-        return cudaErrorInvalidPitchValue;
+        return rt_fail(cudaErrorInvalidPitchValue,
+                       "dpitch (%zu) and spitch (%zu) must be at least width (%zu)", dpitch, spitch,
+                       width);
     cudaError_t r = rt_copy_direction(kind, &from, &to);
     if (r)
         return r;
@@ -72,11 +74,13 @@ static cudaError_t rows_of_array(CUDA_MEMCPY2D *copy, bool to_array, void *point
     if (!copy->WidthInBytes || !copy->Height)
         return cudaSuccess;
     if (to_array ? !copy->dstArray : !copy->srcArray)
-        return cudaErrorInvalidResourceHandle;
+        return rt_fail(cudaErrorInvalidResourceHandle, "the array of the copy is NULL");
     if (rt_rows_overlap(pitch, copy->WidthInBytes, copy->Height))
-        return cudaErrorInvalidPitchValue;
+        return rt_fail(cudaErrorInvalidPitchValue, "the pitch (%zu) must be at least width (%zu)",
+                       pitch, copy->WidthInBytes);
     if (kind == cudaMemcpyHostToHost || kind == against)
-        return cudaErrorInvalidMemcpyDirection;
+        return rt_copy_against(kind,
+                               to_array ? "an array as its destination" : "an array as its source");
     cudaError_t r = rt_copy_direction(kind, &from, &to);
     if (r)
         return r;
@@ -171,8 +175,8 @@ cudaError_t rt_cudaMemcpy2DArrayToArray(cudaArray_t dst, size_t wOffsetDst, size
     if (!width || !height)
         return cudaSuccess;
     if (!dst || !src)
-        return cudaErrorInvalidResourceHandle;
+        return rt_fail(cudaErrorInvalidResourceHandle, "argument %s is NULL", dst ? "src" : "dst");
     if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
-        return cudaErrorInvalidMemcpyDirection;
+        return rt_copy_against(kind, "arrays at both ends");
     return rt_copy_2d(&between, (struct rt_copy_call){.stream = stream});
 }

@@ -15,12 +15,12 @@ static cudaError_t linear_open(struct linear_place *place, cudaArray_const_t arr
 {
     CUDA_ARRAY3D_DESCRIPTOR d;
     if (!array)
-        return cudaErrorInvalidResourceHandle;
+        return rt_fail(cudaErrorInvalidResourceHandle, "the array of the copy is NULL");
     RT_TRY(rt_cu.cuArray3DGetDescriptor(&d, (CUarray)array));
     place->array = (CUarray)array;
     place->row_bytes = d.Width * rt_element_bytes((struct rt_element){d.Format, d.NumChannels});
     if (!place->row_bytes)
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "the array has no elements that can be copied");
     // A position behind the end of a row is in a later one (recorded:
     // copy_arrays/linear-64-0-1).
     place->x = x % place->row_bytes;
@@ -55,9 +55,13 @@ static cudaError_t linear_type(enum cudaMemcpyKind kind, bool to_array, CUmemory
     CUmemorytype from, to;
     const enum cudaMemcpyKind against = to_array ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice;
     if (kind == cudaMemcpyHostToHost || kind == against)
-        return cudaErrorInvalidMemcpyDirection;
-    if (rt_copy_direction(kind, &from, &to))
-        from = to = CU_MEMORYTYPE_UNIFIED;
+        return rt_copy_against(kind,
+                               to_array ? "an array as its destination" : "an array as its source");
+    if ((unsigned)kind > cudaMemcpyDefault)
+        kind = cudaMemcpyDefault;
+    cudaError_t r = rt_copy_direction(kind, &from, &to);
+    if (r)
+        return r;
     *type = to_array ? from : to;
     return cudaSuccess;
 }
@@ -65,7 +69,7 @@ static cudaError_t linear_type(enum cudaMemcpyKind kind, bool to_array, CUmemory
 static cudaError_t linear_rows(struct linear_place place, bool to_array, char *pointer,
                                size_t count, enum cudaMemcpyKind kind, struct rt_copy_call call)
 {
-    CUmemorytype type;
+    CUmemorytype type = CU_MEMORYTYPE_UNIFIED;
     cudaError_t r = linear_type(kind, to_array, &type);
     while (!r && count) {
         CUDA_MEMCPY2D rectangle = {0};
@@ -195,6 +199,6 @@ cudaError_t rt_cudaMemcpyArrayToArray(cudaArray_t dst, size_t wOffsetDst, size_t
     if (!r)
         r = linear_open(&from, src, wOffsetSrc, hOffsetSrc);
     if (!r && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
-        r = cudaErrorInvalidMemcpyDirection;
+        r = rt_copy_against(kind, "arrays at both ends");
     return r ? r : linear_between(to, from, count, (struct rt_copy_call){.stream = stream});
 }

@@ -26,8 +26,22 @@ cudaError_t rt_copy_direction(enum cudaMemcpyKind kind, CUmemorytype *source,
         *source = *destination = CU_MEMORYTYPE_UNIFIED;
         return cudaSuccess;
     default:
-        return cudaErrorInvalidMemcpyDirection;
+        return rt_copy_direction_fail(kind);
     }
+}
+
+cudaError_t rt_copy_direction_fail(enum cudaMemcpyKind kind)
+{
+    return rt_fail(cudaErrorInvalidMemcpyDirection,
+                   "kind (%d) is not a cudaMemcpyKind, which are 0 to 4", (int)kind);
+}
+
+cudaError_t rt_copy_against(enum cudaMemcpyKind kind, const char *what)
+{
+    return rt_fail(cudaErrorInvalidMemcpyDirection,
+                   "kind (%d) contradicts the copy, which has %s; use that direction or "
+                   "cudaMemcpyDefault",
+                   (int)kind, what);
 }
 
 // The direction that these memory types came from. An array is memory of the device.
@@ -51,16 +65,22 @@ cudaError_t rt_array_element_size(cudaArray_const_t array, size_t *size_B)
 // Manual, cudaMemcpy3D: the source and the destination are one array or one pointer each.
 static cudaError_t check_operand(const struct cudaPitchedPtr *pointer, const void *array)
 {
-    return !pointer->ptr == !array ? cudaErrorInvalidValue : cudaSuccess;
+    if (!pointer->ptr != !array)
+        return cudaSuccess;
+    return rt_fail(cudaErrorInvalidValue,
+                   array ? "one end of the copy is a pointer and an array; one of them must be NULL"
+                         : "one end of the copy is neither a pointer nor an array");
 }
 
 // Manual, cudaMemcpy3D: the pitch must be at least the width. The width is compared in elements,
 // not in bytes (recorded: copy_arrays/3d-device-to-float-array-pitch-15).
 static cudaError_t check_pitch(const struct cudaPitchedPtr *pointer, struct cudaExtent extent)
 {
-    return pointer->ptr && (pointer->pitch < extent.width || pointer->ysize < extent.height)
-               ? cudaErrorInvalidPitchValue
-               : cudaSuccess;
+    if (!pointer->ptr || (pointer->pitch >= extent.width && pointer->ysize >= extent.height))
+        return cudaSuccess;
+    return rt_fail(cudaErrorInvalidPitchValue,
+                   "pitch (%zu) and ysize (%zu) must be at least the extent, %zu x %zu",
+                   pointer->pitch, pointer->ysize, extent.width, extent.height);
 }
 
 cudaError_t rt_copy_3d_params(const struct cudaMemcpy3DParms *in, CUDA_MEMCPY3D *out)
@@ -75,7 +95,9 @@ cudaError_t rt_copy_3d_params(const struct cudaMemcpy3DParms *in, CUDA_MEMCPY3D 
     // The host has no arrays. A destination may be one all the same (recorded:
     // copy_arrays/3d-kind0-host-to-array3d).
     if (!r && in->srcArray && source == CU_MEMORYTYPE_HOST)
-        r = cudaErrorInvalidValue;
+        r = rt_fail(cudaErrorInvalidValue,
+                    "kind (%d) says that the source is host memory, but srcArray is an array",
+                    (int)in->kind);
     if (!r && in->extent.width && in->extent.height && in->extent.depth) {
         r = check_pitch(&in->srcPtr, in->extent);
         if (!r)
@@ -91,13 +113,17 @@ cudaError_t rt_copy_3d_params(const struct cudaMemcpy3DParms *in, CUDA_MEMCPY3D 
     // unit of positions and extents, also beside a pointer (recorded:
     // copy_arrays/3d-device-to-float-array-srcpos-x-1).
     if (in->srcArray && in->dstArray && source_B != destination_B)
-        return cudaErrorInvalidValue;
+        return rt_fail(
+            cudaErrorInvalidValue,
+            "the elements of srcArray have %zu bytes and those of dstArray %zu; they must "
+            "have the same size",
+            source_B, destination_B);
     const size_t unit_B = in->srcArray ? source_B : destination_B;
     size_t source_x_B, destination_x_B, width_B;
     if (__builtin_mul_overflow(in->srcPos.x, unit_B, &source_x_B) ||
         __builtin_mul_overflow(in->dstPos.x, unit_B, &destination_x_B) ||
         __builtin_mul_overflow(in->extent.width, unit_B, &width_B))
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "the copy exceeds the address space");
     *out = (CUDA_MEMCPY3D){
         .srcXInBytes = source_x_B,
         .srcY = in->srcPos.y,

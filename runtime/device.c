@@ -53,8 +53,11 @@ cudaError_t rt_cudaSetValidDevices(int *device_arr, int len)
 {
     int devices;
     RT_TRY(rt_cu.cuDeviceGetCount(&devices));
-    if (len < 0 || len > devices || len > LISTED || (len && !device_arr))
-        return cudaErrorInvalidValue;
+    if (len < 0 || len > devices || len > LISTED)
+        return rt_fail(cudaErrorInvalidValue, "len (%d) must be from 0 to the %d devices", len,
+                       devices);
+    if (len && !device_arr)
+        return rt_fail(cudaErrorInvalidValue, "argument device_arr is NULL");
     for (int i = 0; i < len; i++)
         if (rt_device_check(device_arr[i]))
             return cudaErrorInvalidDevice;
@@ -71,8 +74,12 @@ cudaError_t rt_cudaSetValidDevices(int *device_arr, int len)
 static cudaError_t device_set_flags(int device, unsigned int flags)
 {
     unsigned int wait = flags & cudaDeviceScheduleMask;
-    if (flags & ~(unsigned int)cudaDeviceMask || (wait & (wait - 1)))
-        return cudaErrorInvalidValue;
+    if (flags & ~(unsigned int)cudaDeviceMask)
+        return rt_fail(cudaErrorInvalidValue, "flags (0x%x) has bits that are not cudaDevice flags",
+                       flags);
+    if (wait & (wait - 1))
+        return rt_fail(cudaErrorInvalidValue,
+                       "flags (0x%x) has more than one of the cudaDeviceSchedule flags", flags);
     flags &= cudaDeviceScheduleMask | cudaDeviceLmemResizeToMax | cudaDeviceSyncMemops;
     return rt_error(rt_cu.cuDevicePrimaryCtxSetFlags(device, flags));
 }
@@ -81,7 +88,8 @@ cudaError_t rt_cudaSetDeviceFlags(unsigned int flags)
 {
     // Recorded: contexts/flags-after-created.
     if (rt_context_is_own())
-        return cudaErrorIncompatibleDriverContext;
+        return rt_fail(cudaErrorIncompatibleDriverContext,
+                       "the current context was created by the driver API, which sets its flags");
     int device = rt_current_device();
     cudaError_t r = device_set_flags(device, flags);
     return r ? r : rt_context_enter(device);

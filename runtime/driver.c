@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdio.h>
 
 #include "error.h"
 
@@ -12,6 +13,7 @@ enum rt_driver_state rt_driver_state;
 
 static pthread_once_t load_once = PTHREAD_ONCE_INIT;
 static void *library;
+static char load_error[256];
 
 // Stands for a function that the driver lacks. On the ABIs that CUDA runs on, the caller removes
 // the arguments, so one function serves for all.
@@ -26,6 +28,8 @@ static CUresult driver_lacks(void)
 static void driver_load(void)
 {
     library = dlopen("libcuda.so.1", RTLD_NOW);
+    if (!library)
+        snprintf(load_error, sizeof load_error, "%s", dlerror());
 #define RT_CU(name)                                                                                \
     {                                                                                              \
         void *symbol = library ? dlsym(library, STRING(name)) : NULL;                              \
@@ -46,6 +50,23 @@ void *rt_driver_symbol(const char *name)
     return rt_driver_is_loaded() ? dlsym(library, name) : NULL;
 }
 
+// Every call comes here until there is a driver, so the message is shown once.
+static cudaError_t driver_insufficient(int version)
+{
+    static bool said;
+    if (__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+        return cudaErrorInsufficientDriver;
+    if (!library)
+        return rt_fail(
+            cudaErrorInsufficientDriver,
+            "libcuda.so.1 cannot be loaded (%s); run the program with `cardless run`, or "
+            "put the library's folder into LD_LIBRARY_PATH",
+            load_error);
+    return rt_fail(cudaErrorInsufficientDriver,
+                   "the driver is one of CUDA %d.%d, but this runtime needs CUDA %d or later",
+                   version / 1000, version % 1000 / 10, RT_MAJOR);
+}
+
 cudaError_t rt_driver_start(void)
 {
     int version = 0, devices = 0;
@@ -53,7 +74,7 @@ cudaError_t rt_driver_start(void)
     // runtime library". A driver of the same major version is new enough (CUDA's minor version
     // compatibility).
     if (!rt_driver_is_loaded() || rt_cu.cuDriverGetVersion(&version) || version < RT_MAJOR * 1000)
-        return cudaErrorInsufficientDriver;
+        return driver_insufficient(version);
     CUresult r = rt_cu.cuInit(0);
     if (!r)
         r = rt_cu.cuDeviceGetCount(&devices);

@@ -126,7 +126,9 @@ cudaError_t rt_cudaGraphicsResourceGetMappedEglFrame(cudaEglFrame *eglFrame,
     CUeglFrame frame;
     RT_TRY(rt_cu.cuGraphicsResourceGetMappedEglFrame(&frame, (CUgraphicsResource)resource, index,
                                                      mipLevel));
-    return eglFrame ? egl_frame_of_driver(&frame, eglFrame) : cudaErrorInvalidValue;
+    if (!eglFrame)
+        return rt_fail(cudaErrorInvalidValue, "argument eglFrame is NULL");
+    return egl_frame_of_driver(&frame, eglFrame);
 }
 
 // ---- streams
@@ -189,7 +191,9 @@ cudaError_t rt_cudaEGLStreamProducerReturnFrame(cudaEglStreamConnection *conn,
 {
     CUeglFrame frame;
     RT_TRY(rt_cu.cuEGLStreamProducerReturnFrame(conn, &frame, pStream));
-    return eglframe ? egl_frame_of_driver(&frame, eglframe) : cudaErrorInvalidValue;
+    if (!eglframe)
+        return rt_fail(cudaErrorInvalidValue, "argument eglframe is NULL");
+    return egl_frame_of_driver(&frame, eglframe);
 }
 
 // Only drivers of boards without a card of their own export it. The error does not become the last
@@ -199,5 +203,7 @@ cudaError_t rt_cudaEventCreateFromEGLSync(cudaEvent_t *phEvent, EGLSyncKHR eglSy
 {
     typedef CUresult create_from_sync(CUevent *, EGLSyncKHR, unsigned);
     create_from_sync *create = (create_from_sync *)rt_driver_symbol("cuEventCreateFromEGLSync");
-    return create ? rt_error(create(phEvent, eglSync, flags)) : cudaErrorNotSupported;
+    if (!create)
+        return rt_fail(cudaErrorNotSupported, "the driver makes no events of EGLSync objects");
+    return rt_error(create(phEvent, eglSync, flags));
 }

@@ -46,10 +46,9 @@ static inline cudaError_t rt_need_driver(const struct rt_thread *self)
 }
 
 // An argument that must not be NULL is NULL.
-static inline cudaError_t rt_null(const char *argument)
+static inline __attribute__((cold)) cudaError_t rt_null(const char *argument)
 {
-    (void)argument;
-    return cudaErrorInvalidValue;
+    return rt_fail(cudaErrorInvalidValue, "argument %s is NULL", argument);
 }
 
 // The stream that a `_ptsz` function uses for the handle that it is given.

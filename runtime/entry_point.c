@@ -19,8 +19,14 @@ static cudaError_t entry_point_find(const char *symbol, void **function, unsigne
 {
     CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     const unsigned long long known = cudaEnableLegacyStream | cudaEnablePerThreadDefaultStream;
-    if (!symbol || !function || flags & ~known || !is_known_version(version))
-        return cudaErrorInvalidValue;
+    if (!symbol || !function)
+        return rt_fail(cudaErrorInvalidValue, "argument %s is NULL", symbol ? "funcPtr" : "symbol");
+    if (flags & ~known)
+        return rt_fail(cudaErrorInvalidValue, "flags (%#llx) must be 0, 1 or 2", flags);
+    if (!is_known_version(version))
+        return rt_fail(cudaErrorInvalidValue,
+                       "cudaVersion (%u) is not one that this runtime of CUDA %d.%d knows", version,
+                       RT_VERSION / 1000, RT_VERSION % 1000 / 10);
     // Manual, cudaEnableDefault: "per-thread if the application is compiled with" per-thread
     // default streams, "else legacy".
     if (flags == cudaEnableDefault)
@@ -52,5 +58,7 @@ cudaError_t rt_cudaGetDriverEntryPointByVersion(const char *symbol, void **funcP
 cudaError_t rt_cudaGetExportTable(const void **ppExportTable, const cudaUUID_t *pExportTableId)
 {
     *ppExportTable = NULL;
-    return cudaErrorInvalidValue;
+    return rt_fail(
+        cudaErrorInvalidValue,
+        "the runtime has no tables of undocumented functions, for which the program asks");
 }

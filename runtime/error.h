@@ -3,6 +3,7 @@
 #pragma once
 #include <cuda.h>
 
+#include "message.h"
 #include "types.h"
 
 // The runtime's error for one of the driver. The runtime uses the driver's numbers; a number that

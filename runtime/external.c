@@ -30,7 +30,8 @@ cudaError_t rt_cudaImportExternalMemory(cudaExternalMemory_t *extMem_out,
 {
     if (memHandleDesc->type < cudaExternalMemoryHandleTypeOpaqueFd ||
         memHandleDesc->type > cudaExternalMemoryHandleTypeNvSciBuf)
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "type (%d) is not a cudaExternalMemoryHandleType",
+                       (int)memHandleDesc->type);
     const CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {
         .type = (CUexternalMemoryHandleType)memHandleDesc->type,
         .handle.win32 = {memHandleDesc->handle.win32.handle, memHandleDesc->handle.win32.name},

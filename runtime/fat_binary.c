@@ -74,9 +74,13 @@ void rt_binaries_load(void)
 }
 
 // The error for a symbol that is not registered.
-static cudaError_t unknown(cudaError_t code)
+static cudaError_t unknown_function(const void *host)
 {
-    return rt_registry_incomplete() ? cudaErrorMemoryAllocation : code;
+    if (rt_registry_incomplete())
+        return rt_fail(cudaErrorMemoryAllocation,
+                       "memory ran out when the kernels were registered");
+    return rt_fail(cudaErrorInvalidDeviceFunction,
+                   host ? "%p is not a kernel of the program" : "the kernel is NULL", host);
 }
 
 // Manual, cudaErrorInvalidDeviceFunction: "The requested device function does not exist or is not
@@ -102,27 +106,32 @@ cudaError_t rt_registered_kernel(const void *host, CUkernel *kernel)
 {
     struct rt_symbol *symbol = host ? rt_registry_find(host) : NULL;
     if (!symbol || symbol->kind != RT_FUNCTION)
-        return unknown(cudaErrorInvalidDeviceFunction);
+        return unknown_function(host);
     return symbol_kernel(symbol, kernel);
 }
 
 // Whether the driver knows this kernel or function.
 static bool is_handle(const void *func)
 {
+    struct rt_messages unwanted;
     CUfunction function;
     int value;
-    return !rt_cu.cuKernelGetFunction(&function, (CUkernel)func) ||
-           !rt_cu.cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, (CUfunction)func);
+    rt_messages_begin(&unwanted);
+    const bool known =
+        !rt_cu.cuKernelGetFunction(&function, (CUkernel)func) ||
+        !rt_cu.cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, (CUfunction)func);
+    rt_messages_end(&unwanted);
+    return known;
 }
 
 cudaError_t rt_launchable(const void *func, CUfunction *function)
 {
     if (!func)
-        return cudaErrorInvalidDeviceFunction;
+        return unknown_function(NULL);
     struct rt_symbol *symbol = rt_registry_find(func);
     if (!symbol || symbol->kind != RT_FUNCTION) {
         if (rt_registry_incomplete() && !is_handle(func))
-            return cudaErrorMemoryAllocation;
+            return unknown_function(func);
         *function = (CUfunction)func;
         return cudaSuccess;
     }
@@ -133,13 +142,22 @@ cudaError_t rt_launchable(const void *func, CUfunction *function)
     return error;
 }
 
+CUresult rt_kernel_function(CUfunction launchable, CUfunction *function)
+{
+    struct rt_messages unwanted;
+    rt_messages_begin(&unwanted);
+    const CUresult result = rt_cu.cuKernelGetFunction(function, (CUkernel)launchable);
+    rt_messages_end(&unwanted);
+    return result;
+}
+
 cudaError_t rt_function(const void *func, CUfunction *function)
 {
     CUfunction launchable;
     const cudaError_t error = rt_launchable(func, &launchable);
     if (error != cudaSuccess)
         return error;
-    const CUresult result = rt_cu.cuKernelGetFunction(function, (CUkernel)launchable);
+    const CUresult result = rt_kernel_function(launchable, function);
     if (result != CUDA_ERROR_INVALID_HANDLE)
         return rt_error(result);
     *function = launchable; // a function already, or no handle at all

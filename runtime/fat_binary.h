@@ -17,6 +17,10 @@ cudaError_t rt_registered_kernel(const void *host, CUkernel *kernel);
 // Errors: cudaErrorInvalidDeviceFunction if `func` is NULL; errors of loading.
 cudaError_t rt_launchable(const void *func, CUfunction *function);
 
+// Finds the current context's function of a kernel. Returns CUDA_ERROR_INVALID_HANDLE without a
+// message if `launchable` is not a kernel.
+CUresult rt_kernel_function(CUfunction launchable, CUfunction *function);
+
 // As rt_launchable(), but returns the function of the current context.
 cudaError_t rt_function(const void *func, CUfunction *function);
 

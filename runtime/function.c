@@ -18,7 +18,7 @@ static cudaError_t function_handle(const void *func, struct function_handle *han
     if (error != cudaSuccess)
         return error;
     *handle = (struct function_handle){.function = launchable};
-    const CUresult result = rt_cu.cuKernelGetFunction(&function, (CUkernel)launchable);
+    const CUresult result = rt_kernel_function(launchable, &function);
     if (result == CUDA_ERROR_INVALID_HANDLE)
         return cudaSuccess; // a function already, or no handle at all
     RT_TRY(result);
@@ -43,7 +43,7 @@ cudaError_t rt_cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void
     if (error != cudaSuccess)
         return error;
     if (!attr)
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "argument attr is NULL");
 
     int values[CU_FUNC_ATTRIBUTE_MAX];
     for (int i = 0; i < CU_FUNC_ATTRIBUTE_MAX; i++)
@@ -115,7 +115,7 @@ cudaError_t rt_cudaFuncGetName(const char **name, const void *func)
     if (error != cudaSuccess)
         return error;
     if (!name)
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "argument name is NULL");
     CUresult result = rt_cu.cuKernelGetName(name, (CUkernel)function);
     if (result == CUDA_ERROR_INVALID_HANDLE)
         result = rt_cu.cuFuncGetName(name, function);
@@ -136,7 +136,7 @@ cudaError_t rt_cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr)
 {
     CUkernel kernel;
     if (!kernelPtr)
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "argument kernelPtr is NULL");
     const cudaError_t error = rt_registered_kernel(entryFuncAddr, &kernel);
     if (error == cudaSuccess)
         *kernelPtr = (cudaKernel_t)kernel;

@@ -42,7 +42,10 @@ cudaError_t rt_set_first_device(int device)
     if (error != cudaSuccess)
         return error;
     RT_TRY(rt_cu.cuDevicePrimaryCtxGetState(device, &flags, &active));
-    return active ? cudaErrorSetOnActiveProcess : rt_context_enter(device);
+    if (active)
+        return rt_fail(cudaErrorSetOnActiveProcess,
+                       "device %d is in use already; make this call first", device);
+    return rt_context_enter(device);
 }
 
 cudaError_t rt_cudaGLSetGLDevice(int device)

@@ -22,7 +22,7 @@ cudaError_t rt_cudaGraphInstantiateWithParams(cudaGraphExec_t *pGraphExec, cudaG
 {
     CUDA_GRAPH_INSTANTIATE_PARAMS params;
     if (!instantiateParams)
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "argument instantiateParams is NULL");
     params = (CUDA_GRAPH_INSTANTIATE_PARAMS){
         .flags = instantiateParams->flags,
         .hUploadStream =

@@ -8,12 +8,12 @@ cudaError_t rt_kernel_node_params(const struct cudaKernelNodeParams *params,
 {
     CUfunction launchable, function;
     if (!params)
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "argument pNodeParams is NULL");
     cudaError_t r = rt_launchable(params->func, &launchable);
     if (r)
         return r;
     // Nodes keep kernels, which exist in every context, and functions, which exist in one.
-    bool kernel = !rt_cu.cuKernelGetFunction(&function, (CUkernel)launchable);
+    bool kernel = !rt_kernel_function(launchable, &function);
     *out = (CUDA_KERNEL_NODE_PARAMS){
         .func = kernel ? NULL : launchable,
         .kern = kernel ? (CUkernel)launchable : NULL,
@@ -48,11 +48,13 @@ cudaError_t rt_cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
 {
     CUDA_KERNEL_NODE_PARAMS params;
     if (!pNodeParams)
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "argument pNodeParams is NULL");
     RT_TRY(rt_cu.cuGraphKernelNodeGetParams(node, &params));
     const void *host = params.kern ? rt_host_function(params.kern) : NULL;
     if (!host || host == (const void *)params.kern)
-        return cudaErrorInvalidDeviceFunction;
+        return rt_fail(
+            cudaErrorInvalidDeviceFunction,
+            "the node's kernel has no host function, because the program loaded it itself");
     *pNodeParams = (struct cudaKernelNodeParams){
         .func = (void *)host,
         .gridDim = {params.gridDimX, params.gridDimY, params.gridDimZ},

@@ -10,7 +10,7 @@ static cudaError_t copy_params(const struct cudaMemcpy3DParms *in, CUDA_MEMCPY3D
                                CUcontext *context)
 {
     if (!in)
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "the parameters of the copy are NULL");
     cudaError_t r = rt_copy_3d_params(in, out);
     return r ? r : rt_current_context(context);
 }
@@ -44,7 +44,7 @@ static cudaError_t copy_params_to_symbol(const void *symbol, const void *src, si
 {
     CUdeviceptr variable;
     if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost)
-        return cudaErrorInvalidMemcpyDirection;
+        return rt_copy_against(kind, "a variable of the device as its destination");
     cudaError_t r = rt_variable_range(symbol, offset, count, &variable);
     return r ? r : copy_params_1d((void *)variable, src, count, kind, out, context);
 }
@@ -55,7 +55,7 @@ static cudaError_t copy_params_from_symbol(void *dst, const void *symbol, size_t
 {
     CUdeviceptr variable;
     if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice)
-        return cudaErrorInvalidMemcpyDirection;
+        return rt_copy_against(kind, "a variable of the device as its source");
     cudaError_t r = rt_variable_range(symbol, offset, count, &variable);
     return r ? r : copy_params_1d(dst, (const void *)variable, count, kind, out, context);
 }
@@ -90,7 +90,7 @@ cudaError_t rt_cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node,
 {
     CUDA_MEMCPY3D copy;
     if (!pNodeParams)
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "argument pNodeParams is NULL");
     RT_TRY(rt_cu.cuGraphMemcpyNodeGetParams(node, &copy));
     return rt_copy_3d_parms_of(&copy, pNodeParams);
 }

@@ -45,7 +45,7 @@ static cudaError_t params_copy(const struct cudaGraphNodeParams *params, CUgraph
 {
     const struct cudaMemcpyNodeParams *copy = &params->memcpy;
     if (copy->flags || copy->reserved[0] || copy->reserved[1] || copy->reserved[2])
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "flags and reserved of a memcpy node must be 0");
     out->memcpy.flags = 0;
     out->memcpy.reserved = 0;
     cudaError_t r = rt_copy_3d_params(&copy->copyParams, &out->memcpy.copyParams);
@@ -79,7 +79,7 @@ static cudaError_t params_condition(const struct cudaGraphNodeParams *params,
 cudaError_t rt_graph_node_params(const struct cudaGraphNodeParams *params, CUgraphNodeParams *out)
 {
     if (!params)
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "argument nodeParams is NULL");
     *out = (CUgraphNodeParams){.type = (CUgraphNodeType)params->type};
     memcpy(out->reserved0, params->reserved0, sizeof out->reserved0);
     out->reserved2 = params->reserved2;
@@ -104,7 +104,8 @@ cudaError_t rt_graph_node_params(const struct cudaGraphNodeParams *params, CUgra
         memcpy(out->reserved1, params->reserved1, sizeof out->reserved1);
         return cudaSuccess;
     default:
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "type (%d) is not a kind of node that can be created",
+                       (int)params->type);
     }
 }
 

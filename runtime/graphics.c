@@ -19,7 +19,9 @@ cudaError_t rt_cudaGraphicsResourceSetMapFlags(cudaGraphicsResource_t resource, 
 // graphics_null/map-count-minus1).
 static cudaError_t graphics_check(int count)
 {
-    return count < 0 ? cudaErrorInvalidResourceHandle : cudaSuccess;
+    if (count >= 0)
+        return cudaSuccess;
+    return rt_fail(cudaErrorInvalidResourceHandle, "count (%d) is negative", count);
 }
 
 cudaError_t rt_cudaGraphicsMapResources(int count, cudaGraphicsResource_t *resources,

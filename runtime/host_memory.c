@@ -20,7 +20,8 @@ cudaError_t rt_cudaHostAlloc(void **pHost, size_t size, unsigned int flags)
     if (!size)
         return cudaSuccess;
     if (flags & ~HOST_FLAGS)
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue,
+                       "flags (0x%x) has bits that are not cudaHostAlloc flags", flags);
     if (!(flags & cudaHostAllocWriteCombined))
         return rt_error(rt_cu.cuMemAllocHost(pHost, size));
     return rt_error(rt_cu.cuMemHostAlloc(pHost, size, flags));
@@ -52,7 +53,7 @@ cudaError_t rt_cudaHostGetDevicePointer(void **pDevice, void *pHost, unsigned in
 {
     CUdeviceptr address = 0;
     if (!pHost)
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "argument pHost is NULL");
     *pDevice = NULL;
     RT_TRY(rt_cu.cuMemHostGetDevicePointer(&address, pHost, flags));
     *pDevice = (void *)(uintptr_t)address;

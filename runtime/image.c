@@ -11,6 +11,8 @@
 // code, and the parts have PTX of each object file, to be linked for other devices.
 #include "image.h"
 
+#include <string.h>
+
 enum { WRAPPER_MAGIC = 0x466243b1, WRAPPER_LINKED = 2 };
 
 struct wrapper {
@@ -99,14 +101,9 @@ bool rt_image_needs_context(const struct rt_binary *binary)
     return w && w->magic == WRAPPER_MAGIC && w->version == WRAPPER_LINKED;
 }
 
-CUresult rt_image_load(const struct rt_binary *binary, CUlibrary *library)
+static CUresult image_load_linked(const struct wrapper *w, const struct rt_binary *binary,
+                                  CUlibrary *library)
 {
-    const struct wrapper *w = binary->image;
-    if (!w || w->magic != WRAPPER_MAGIC || !w->data)
-        return CUDA_ERROR_INVALID_IMAGE;
-    if (w->version != WRAPPER_LINKED || !w->parts)
-        return rt_cu.cuLibraryLoadData(library, w->data, NULL, NULL, 0, NULL, NULL, 0);
-
     // A driver that links by itself takes the wrapper. NVIDIA's does not (recorded: x_modules
     // load_binary/fatbin-wrapper).
     if (image_load_checked(w, binary, library) == CUDA_SUCCESS)
@@ -114,4 +111,32 @@ CUresult rt_image_load(const struct rt_binary *binary, CUlibrary *library)
     if (image_load_checked(w->data, binary, library) == CUDA_SUCCESS)
         return CUDA_SUCCESS;
     return image_link(w->parts, library);
+}
+
+// Reports the driver's reason for the first attempt, which had the whole image.
+static void image_explain(CUresult result, const struct rt_messages *messages)
+{
+    const int length = (int)strcspn(messages->text, "\n");
+    (void)rt_fail(rt_error(result), "the image of relocatable device code cannot be loaded%s%.*s",
+                  length ? ": " : "", length, messages->text);
+}
+
+CUresult rt_image_load(const struct rt_binary *binary, CUlibrary *library)
+{
+    const struct wrapper *w = binary->image;
+    if (!w || w->magic != WRAPPER_MAGIC || !w->data) {
+        (void)rt_fail(cudaErrorInvalidKernelImage,
+                      "the program has registered something else than a fat binary");
+        return CUDA_ERROR_INVALID_IMAGE;
+    }
+    if (w->version != WRAPPER_LINKED || !w->parts)
+        return rt_cu.cuLibraryLoadData(library, w->data, NULL, NULL, 0, NULL, NULL, 0);
+
+    struct rt_messages messages;
+    rt_messages_begin(&messages);
+    const CUresult result = image_load_linked(w, binary, library);
+    rt_messages_end(&messages);
+    if (result != CUDA_SUCCESS)
+        image_explain(result, &messages);
+    return result;
 }

@@ -12,7 +12,7 @@ cudaError_t rt_cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t e
     CUipcEventHandle h;
     RT_TRY(rt_cu.cuIpcGetEventHandle(&h, event));
     if (!handle)
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "argument handle is NULL");
     *(CUipcEventHandle *)handle = h;
     return cudaSuccess;
 }

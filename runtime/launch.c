@@ -29,7 +29,8 @@ unsigned rt___cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t shar
     if (configurations.top) {
         c = malloc(sizeof *c);
         if (!c) {
-            rt_thread()->last_error = cudaErrorMemoryAllocation;
+            rt_thread()->last_error =
+                rt_fail(cudaErrorMemoryAllocation, "out of host memory for a launch");
             return 1; // the caller does not launch
         }
     }
@@ -45,8 +46,10 @@ cudaError_t rt___cudaPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t 
 {
     struct configuration *c = configurations.top;
     if (!c) {
-        rt_thread()->last_error = cudaErrorMissingConfiguration;
-        return cudaErrorMissingConfiguration;
+        return rt_thread()->last_error =
+                   rt_fail(cudaErrorMissingConfiguration,
+                           "a kernel's host function was called without a configuration; launch it "
+                           "by <<<…>>>");
     }
     *gridDim = c->grid;
     *blockDim = c->block;
@@ -83,7 +86,9 @@ static cudaError_t launch_nothing(void)
     self->missing = cudaSuccess;
     if (error != cudaSuccess)
         return error;
-    return missing != cudaSuccess ? missing : cudaErrorInvalidDeviceFunction;
+    if (missing != cudaSuccess)
+        return missing;
+    return rt_fail(cudaErrorInvalidDeviceFunction, "the kernel is NULL");
 }
 
 cudaError_t rt___cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args,
@@ -145,7 +150,7 @@ cudaError_t rt_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void 
     if (error != cudaSuccess)
         return error;
     if (!config)
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "argument config is NULL");
     const CUlaunchConfig c =
         rt_launch_config(config, config->stream ? config->stream : default_stream);
     return rt_error(rt_cu.cuLaunchKernelEx(&c, function, args, NULL));

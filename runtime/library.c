@@ -36,7 +36,7 @@ cudaError_t rt_cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *fileN
 cudaError_t rt_cudaLibraryUnload(cudaLibrary_t library)
 {
     if (!library)
-        return cudaErrorInvalidResourceHandle;
+        return rt_fail(cudaErrorInvalidResourceHandle, "argument library is NULL");
     return rt_error(rt_cu.cuLibraryUnload((CUlibrary)library));
 }
 

@@ -64,13 +64,16 @@ static cudaError_t memset_3d(struct cudaPitchedPtr p, int value, struct cudaExte
     if (!extent.width || !extent.height || !extent.depth)
         return cudaSuccess;
     if (p.ysize < extent.height || __builtin_mul_overflow(extent.height, extent.depth, &rows))
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue,
+                       "the extent has %zu rows of %zu slices, but ysize is %zu", extent.height,
+                       extent.depth, p.ysize);
     // The pitch of a single slice is the driver's to check (recorded:
     // copy_ranges/memset3d-width-huge).
     if (extent.depth == 1)
         slice_bytes = 0;
     else if (p.pitch < extent.width || __builtin_mul_overflow(p.pitch, p.ysize, &slice_bytes))
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "pitch (%zu) does not suit rows of %zu bytes",
+                       p.pitch, extent.width);
     if (extent.height == p.ysize)
         return rt_error(
             memset_rows(address, p.pitch, (unsigned char)value, extent.width, rows, call));

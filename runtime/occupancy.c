@@ -42,7 +42,7 @@ static cudaError_t query_clusters(rt_cluster_query *query, int *result, const vo
     if (error != cudaSuccess)
         return error;
     if (!config)
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "argument launchConfig is NULL");
     const CUlaunchConfig c = rt_launch_config(config, config->stream);
     return rt_error(query(result, function, &c));
 }

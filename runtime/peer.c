@@ -20,12 +20,13 @@ cudaError_t rt_cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags)
     CUcontext peer;
     cudaError_t r = rt_device_check(peerDevice);
     if (!r && flags)
-        r = cudaErrorInvalidValue;
+        r = rt_fail(cudaErrorInvalidValue, "flags (0x%x) must be 0", flags);
     if (!r)
         r = rt_context_primary(peerDevice, &peer);
     // A device is not its own peer (recorded: device/peer-enable-0-flags-0).
     if (!r && peerDevice == rt_current_device())
-        r = cudaErrorPeerAccessUnsupported;
+        r = rt_fail(cudaErrorPeerAccessUnsupported,
+                    "peerDevice (%d) is the current device, which is not its own peer", peerDevice);
     return r ? r : rt_error(rt_cu.cuCtxEnablePeerAccess(peer, flags));
 }
 
@@ -34,7 +35,8 @@ cudaError_t rt_cudaDeviceDisablePeerAccess(int peerDevice)
     CUcontext peer;
     cudaError_t r = rt_device_check(peerDevice);
     if (!r && peerDevice == rt_current_device())
-        r = cudaErrorPeerAccessNotEnabled;
+        r = rt_fail(cudaErrorPeerAccessNotEnabled,
+                    "peerDevice (%d) is the current device, which is not its own peer", peerDevice);
     if (!r)
         r = rt_context_primary(peerDevice, &peer);
     return r ? r : rt_error(rt_cu.cuCtxDisablePeerAccess(peer));

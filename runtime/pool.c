@@ -39,7 +39,7 @@ cudaError_t rt_cudaMallocFromPoolAsync(void **ptr, size_t size, cudaMemPool_t me
 {
     CUdeviceptr address = 0;
     if (!memPool)
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "argument memPool is NULL");
     *ptr = NULL;
     if (!size)
         return pool_nothing(stream);
@@ -115,7 +115,7 @@ cudaError_t rt_cudaMemSetMemPool(struct cudaMemLocation *location, enum cudaMemA
                                  cudaMemPool_t memPool)
 {
     if (!memPool)
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "argument memPool is NULL");
     return rt_error(
         rt_cu.cuMemSetMemPool((CUmemLocation *)location, (CUmemAllocationType)type, memPool));
 }

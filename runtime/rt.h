@@ -9,6 +9,7 @@
 #include "context.h"
 #include "driver.h"
 #include "error.h"
+#include "message.h"
 #include "rt_bodies.h"
 #include "thread.h"
 #include "types.h"

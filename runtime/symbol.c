@@ -1,12 +1,26 @@
 // SPDX-License-Identifier: MIT
 // Variables of fat binaries: their addresses, and copies to and from them.
+#include "copy_params.h"
 #include "fat_binary.h"
+
+static cudaError_t unknown_symbol(const void *symbol)
+{
+    if (rt_registry_incomplete())
+        return rt_fail(cudaErrorMemoryAllocation,
+                       "memory ran out when the variables were registered");
+    return rt_fail(cudaErrorInvalidSymbol,
+                   symbol
+                       ? "symbol (%p) is not a variable of the device; pass the variable itself, "
+                         "not its name or its address in device memory"
+                       : "symbol is NULL",
+                   symbol);
+}
 
 cudaError_t rt_variable(const void *symbol, CUdeviceptr *address, size_t *size)
 {
     struct rt_symbol *s = symbol ? rt_registry_find(symbol) : NULL;
     if (!s || s->kind == RT_FUNCTION)
-        return rt_registry_incomplete() ? cudaErrorMemoryAllocation : cudaErrorInvalidSymbol;
+        return unknown_symbol(symbol);
     if (s->kind == RT_MANAGED) {
         void *memory;
         const cudaError_t error = rt_managed_memory(s, &memory);
@@ -57,7 +71,9 @@ cudaError_t rt_variable_range(const void *symbol, size_t offset, size_t count, C
     if (error != cudaSuccess)
         return error;
     if (offset > size || count > size - offset)
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue,
+                       "offset (%zu) + count (%zu) exceeds the variable, which has %zu bytes",
+                       offset, count, size);
     *range = address + offset;
     return cudaSuccess;
 }
@@ -104,7 +120,7 @@ static cudaError_t symbol_prepare_to(const void *symbol, const void *src, size_t
     if (copy->count == 0)
         return cudaSuccess;
     if (!symbol_kind_fits(copy->kind, cudaMemcpyHostToDevice))
-        return cudaErrorInvalidMemcpyDirection;
+        return rt_copy_against(copy->kind, "a variable of the device as its destination");
     copy->from = (CUdeviceptr)src;
     return rt_variable_range(symbol, offset, copy->count, &copy->to);
 }
@@ -115,7 +131,7 @@ static cudaError_t symbol_prepare_from(void *dst, const void *symbol, size_t off
     if (copy->count == 0)
         return cudaSuccess;
     if (!symbol_kind_fits(copy->kind, cudaMemcpyDeviceToHost))
-        return cudaErrorInvalidMemcpyDirection;
+        return rt_copy_against(copy->kind, "a variable of the device as its source");
     copy->to = (CUdeviceptr)dst;
     return rt_variable_range(symbol, offset, copy->count, &copy->from);
 }

@@ -20,10 +20,14 @@ static cudaError_t resource_to_driver(const struct cudaResourceDesc *desc, CUDA_
     switch (desc->resType) {
     case cudaResourceTypeArray:
         out->res.array.hArray = (CUarray)desc->res.array.array;
-        return desc->res.array.array ? cudaSuccess : cudaErrorInvalidResourceHandle;
+        return desc->res.array.array
+                   ? cudaSuccess
+                   : rt_fail(cudaErrorInvalidResourceHandle, "res.array.array is NULL");
     case cudaResourceTypeMipmappedArray:
         out->res.mipmap.hMipmappedArray = (CUmipmappedArray)desc->res.mipmap.mipmap;
-        return desc->res.mipmap.mipmap ? cudaSuccess : cudaErrorInvalidResourceHandle;
+        return desc->res.mipmap.mipmap
+                   ? cudaSuccess
+                   : rt_fail(cudaErrorInvalidResourceHandle, "res.mipmap.mipmap is NULL");
     case cudaResourceTypeLinear:
         r = rt_element_of(&desc->res.linear.desc, &element);
         out->res.linear.devPtr = (CUdeviceptr)(uintptr_t)desc->res.linear.devPtr;
@@ -41,7 +45,8 @@ static cudaError_t resource_to_driver(const struct cudaResourceDesc *desc, CUDA_
         out->res.pitch2D.numChannels = element.channels;
         return r;
     default:
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "resType (%d) is not a cudaResourceType",
+                       (int)desc->resType);
     }
 }
 
@@ -128,11 +133,16 @@ static cudaError_t sampling_check(const struct cudaTextureDesc *t,
     const bool as_element = t->readMode == cudaReadModeElementType;
     const bool integers = is_integer(c) && (as_element || !is_narrow_integer(c));
     if (t->filterMode == cudaFilterModeLinear && integers)
-        return cudaErrorInvalidFilterSetting;
-    if (is_normalized_kind(c))
-        return as_element ? cudaErrorInvalidNormSetting : cudaSuccess;
-    if (t->readMode == cudaReadModeNormalizedFloat && !is_narrow_integer(c))
-        return cudaErrorInvalidNormSetting;
+        return rt_fail(cudaErrorInvalidFilterSetting,
+                       "filterMode is cudaFilterModeLinear, but the texture returns integers; use "
+                       "cudaFilterModePoint or cudaReadModeNormalizedFloat");
+    if (is_normalized_kind(c) && as_element)
+        return rt_fail(cudaErrorInvalidNormSetting,
+                       "the format is normalized; use cudaReadModeNormalizedFloat");
+    if (!is_normalized_kind(c) && t->readMode == cudaReadModeNormalizedFloat &&
+        !is_narrow_integer(c))
+        return rt_fail(cudaErrorInvalidNormSetting,
+                       "cudaReadModeNormalizedFloat is for integers of 8 and 16 bits");
     return cudaSuccess;
 }
 
@@ -231,7 +241,7 @@ cudaError_t rt_cudaCreateTextureObject(cudaTextureObject_t *pTexObject,
     CUDA_RESOURCE_VIEW_DESC view;
     struct cudaChannelFormatDesc channel;
     if (!pTexDesc)
-        return cudaErrorInvalidResourceHandle;
+        return rt_fail(cudaErrorInvalidResourceHandle, "argument pTexDesc is NULL");
     cudaError_t r = resource_to_driver(pResDesc, &resource);
     if (!r)
         r = resource_channel(&resource, &channel);
@@ -275,7 +285,7 @@ cudaError_t rt_cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *pTexDesc,
     CUDA_RESOURCE_DESC resource;
     struct cudaChannelFormatDesc channel;
     if (!pTexDesc)
-        return cudaErrorInvalidResourceHandle;
+        return rt_fail(cudaErrorInvalidResourceHandle, "argument pTexDesc is NULL");
     RT_TRY(rt_cu.cuTexObjectGetTextureDesc(&sampling, texObject));
     RT_TRY(rt_cu.cuTexObjectGetResourceDesc(&resource, texObject));
     cudaError_t r = resource_channel(&resource, &channel);
@@ -303,7 +313,8 @@ cudaError_t rt_cudaCreateSurfaceObject(cudaSurfaceObject_t *pSurfObject,
     CUDA_RESOURCE_DESC resource;
     // Manual: "cudaResourceDesc::resType must be cudaResourceTypeArray".
     if (pResDesc->resType != cudaResourceTypeArray)
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue, "resType (%d) must be cudaResourceTypeArray",
+                       (int)pResDesc->resType);
     cudaError_t r = resource_to_driver(pResDesc, &resource);
     return r ? r : rt_error(rt_cu.cuSurfObjectCreate(pSurfObject, &resource));
 }

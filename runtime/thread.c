@@ -2,8 +2,6 @@
 // The state of a thread, and messages about rows without a body.
 #include "thread.h"
 
-#include <stdio.h>
-
 #include "entry.h"
 
 __thread struct rt_thread rt_this_thread;
@@ -17,7 +15,7 @@ void rt_thread_start(struct rt_thread *self)
 
 cudaError_t rt_unsupported(const struct rt_entry *entry, bool *said)
 {
-    if (!__atomic_exchange_n(said, true, __ATOMIC_RELAXED))
-        fprintf(stderr, "cardless: the runtime library does not implement %s\n", entry->name);
-    return cudaErrorNotSupported;
+    if (__atomic_exchange_n(said, true, __ATOMIC_RELAXED))
+        return cudaErrorNotSupported;
+    return rt_fail(cudaErrorNotSupported, "Cardless does not implement %s", entry->name);
 }

@@ -11,6 +11,7 @@
 struct rt_entry {
     const char *name;
     void *reserved[3];
+    const char *list; // the arguments as in C
 };
 
 struct rt_thread {

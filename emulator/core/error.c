@@ -15,6 +15,7 @@
 #include "config.h"
 #include "inject.h"
 #include "sink.h"
+#include "wording.h"
 
 static const struct {
     const char *id, *title, *advice;
@@ -35,21 +36,21 @@ static struct {
     struct dm_mutex lock;
     struct em_sink_file json;
     struct {
-        const char *format;
+        const void *origin;
         unsigned long count;
     } seen[MESSAGES];
 } sink = {.lock = DM_MUTEX_INITIALIZER(DIAGNOSTICS)};
 
-// Counts this message, and returns how often it was counted before. The address of its format
-// identifies the message. Precondition: sink.lock held.
-static unsigned long count_message(const char *format)
+// Counts this message, and returns how often it was counted before. `origin` identifies the
+// message; it is the address of its format. Precondition: sink.lock held.
+static unsigned long count_message(const void *origin)
 {
     dm_assert_locked(&sink.lock);
-    size_t at = ((uintptr_t)format >> 3) % MESSAGES;
+    size_t at = ((uintptr_t)origin >> 3) % MESSAGES;
     for (size_t i = 0; i < MESSAGES; i++, at = (at + 1) % MESSAGES) {
-        if (!sink.seen[at].format)
-            sink.seen[at].format = format;
-        if (sink.seen[at].format == format)
+        if (!sink.seen[at].origin)
+            sink.seen[at].origin = origin;
+        if (sink.seen[at].origin == origin)
             return sink.seen[at].count++;
     }
     return 0;
@@ -93,8 +94,8 @@ static void json_member(char *out, size_t size, size_t *used, const char *key, c
 }
 
 // Returns false if the file cannot be opened or written.
-static bool write_json(enum em_diagnostic id, const char *entry, const char *where, CUresult code,
-                       const char *text)
+static bool write_json(enum em_diagnostic id, const char *entry, const char *where,
+                       const char *result, const char *text)
 {
     char line[4096] = "{";
     size_t used = 1, size = sizeof line - 4;
@@ -102,7 +103,7 @@ static bool write_json(enum em_diagnostic id, const char *entry, const char *whe
     json_member(line, size, &used, "severity", severity_names[catalogue[id].severity]);
     json_member(line, size, &used, "entry", entry);
     json_member(line, size, &used, "call", where);
-    json_member(line, size, &used, "result", em_error_name(code));
+    json_member(line, size, &used, "result", result ? result : em_error_name(CUDA_SUCCESS));
     json_member(line, size, &used, "text", text);
     json_member(line, size, &used, "advice", catalogue[id].advice);
     if (id != EM_DIAG_GENERAL) {
@@ -115,18 +116,18 @@ static bool write_json(enum em_diagnostic id, const char *entry, const char *whe
     return em_sink_write(&sink.json, "CARDLESS_DIAGNOSTICS", em_config()->sink_path, line, used);
 }
 
-static void write_text(enum em_diagnostic id, const char *entry, const char *where, CUresult code,
-                       const char *text, unsigned long before)
+static void write_text(enum em_diagnostic id, const char *entry, const char *where,
+                       const char *result, const char *text, unsigned long before)
 {
     char line[4096];
     int n;
     if (id == EM_DIAG_GENERAL)
         n = snprintf(line, sizeof line, "cardless: %s (%s): %s: %s\n", entry, where,
-                     em_error_name(code), text);
+                     result ? result : em_error_name(CUDA_SUCCESS), text);
     else
         n = snprintf(line, sizeof line, "cardless: [%s %s] %s (%s)%s%s: %s\n    %s; %s\n",
                      catalogue[id].id, severity_names[catalogue[id].severity], entry, where,
-                     code ? ": " : "", code ? em_error_name(code) : "", text, catalogue[id].title,
+                     result ? ": " : "", result ? result : "", text, catalogue[id].title,
                      catalogue[id].advice);
     size_t used = n < 0 ? 0 : (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
     write_all(STDERR_FILENO, line, used);
@@ -158,7 +159,6 @@ static void message_push(struct em_message *m, bool held)
 
 void em_message_begin(struct em_message *m)
 {
-    assert(!em_self.message || !em_self.message->held); // it would report held text
     message_push(m, false);
 }
 
@@ -173,50 +173,73 @@ void em_message_end(const struct em_message *m)
     em_self.message = m->outer;
 }
 
-static void keep_text(struct em_message *m, const char *format, va_list args)
+static void keep_text(struct em_message *m, const char *text)
 {
     size_t used = strlen(m->text);
     if (used && used + 1 < sizeof m->text) {
         m->text[used++] = '\n';
         m->text[used] = 0;
     }
-    vsnprintf(m->text + used, sizeof m->text - used, format, args);
+    snprintf(m->text + used, sizeof m->text - used, "%s", text);
 }
 
-static void write_message(enum em_diagnostic id, CUresult code, const char *format,
-                          const char *text)
+// The innermost message of the thread receives the text, and so do those that hold it back.
+static bool keep_texts(const char *text)
+{
+    bool held = false;
+    for (struct em_message *m = em_self.message; m; m = m->outer) {
+        if (m == em_self.message || m->held)
+            keep_text(m, text);
+        held |= m->held;
+    }
+    return held;
+}
+
+// `result` is the name of the code, or NULL if the call goes on. `origin` identifies the message.
+static void report_text(enum em_diagnostic id, const void *origin, const char *result,
+                        const char *text)
 {
     char where[64];
     em_call_text(em_call_now(), where, sizeof where);
     em_cancel_off();
     dm_mutex_lock(&sink.lock);
-    unsigned long before = count_message(format);
+    unsigned long before = count_message(origin);
     bool written =
-        em_config()->sink == EM_SINK_JSON && write_json(id, em_entry_name(), where, code, text);
+        em_config()->sink == EM_SINK_JSON && write_json(id, em_entry_name(), where, result, text);
     if (!written && before < SHOWN_MAX)
-        write_text(id, em_entry_name(), where, code, text, before);
+        write_text(id, em_entry_name(), where, result, text, before);
     dm_mutex_unlock(&sink.lock);
 }
 
 static void report(enum em_diagnostic id, CUresult code, const char *format, va_list args)
 {
-    int saved = errno;
-    bool shown = em_config()->sink != EM_SINK_OFF,
-         may_abort = __atomic_load_n(&em_aborts, __ATOMIC_RELAXED) != 0;
-    if (em_self.message) {
-        va_list again;
-        va_copy(again, args);
-        keep_text(em_self.message, format, again);
-        va_end(again);
-    }
-    if ((shown || may_abort) && !(em_self.message && em_self.message->held)) {
+    const int saved = errno;
+    const bool shown = em_config()->sink != EM_SINK_OFF,
+               may_abort = __atomic_load_n(&em_aborts, __ATOMIC_RELAXED) != 0;
+    if (shown || may_abort || em_self.message) {
         char text[2048];
         vsnprintf(text, sizeof text, format, args);
-        if (shown)
-            write_message(id, code, format, text);
-        if (may_abort)
+        em_wording_singular(text);
+        const struct em_entry *entry = em_self.entry, *named = em_named_entry();
+        if (named != entry && entry->list && named->list)
+            em_wording_arguments(text, sizeof text, entry->list, named->list);
+        const bool held = keep_texts(text);
+        if (!held && shown)
+            report_text(id, format, code ? em_error_name(code) : NULL, text);
+        if (!held && may_abort)
             em_abort_if_wanted(id != EM_DIAG_GENERAL, code, catalogue[id].id, text);
     }
+    errno = saved;
+}
+
+void em_explain_for(const void *origin, const char *result, const char *text)
+{
+    const int saved = errno;
+    const bool held = keep_texts(text);
+    if (!held && em_config()->sink != EM_SINK_OFF)
+        report_text(EM_DIAG_GENERAL, origin, result, text);
+    if (!held && __atomic_load_n(&em_aborts, __ATOMIC_RELAXED))
+        em_abort_if_wanted(false, CUDA_ERROR_UNKNOWN, catalogue[EM_DIAG_GENERAL].id, text);
     errno = saved;
 }
 

@@ -31,6 +31,10 @@ void em_diagnostics_start(void);
 
 void em_explain(CUresult code, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
+// Reports an error that a library above the driver has found. `origin` identifies the message, and
+// `result` is the name of the library's error.
+void em_explain_for(const void *origin, const char *result, const char *text) __attribute__((cold));
+
 // For calls that give the text of an error to the program, as the log of a compiler: from
 // em_message_begin to em_message_end, `m` receives the texts of the errors that this thread
 // reports, one a line, also if diagnostics are off. The messages of a thread are a stack: the
@@ -41,8 +45,8 @@ struct em_message {
     struct em_message *outer; // the next one of the stack, or NULL
 };
 void em_message_begin(struct em_message *m);
-// For errors that are reported later, if at all: until em_message_end, only `m` receives their
-// texts. There should be no em_message_begin meanwhile.
+// For errors that are reported later, if at all: until em_message_end, nothing is written, and `m`
+// receives the texts, also those that inner messages receive.
 void em_message_hold(struct em_message *m);
 void em_message_end(const struct em_message *m);
 

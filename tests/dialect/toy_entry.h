@@ -20,6 +20,7 @@ struct toy_entry {
     const struct em_description *description;
     uint32_t first_argument, arguments;
     unsigned capture;
+    const char *list;
 };
 
 struct toy_thread {

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// Messages for people about errors that the runtime finds itself.
+#include "message.h"
+
+#include <cardless.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rt.h"
+
+_Static_assert(sizeof(struct rt_messages) == sizeof(cardlessReports), "messages are reports");
+
+enum { SHOWN_MAX = 8 };
+
+// Whether messages of a process without Cardless's driver are wanted.
+static bool wanted_on_stderr(void)
+{
+    const char *setting = secure_getenv("CARDLESS_DIAGNOSTICS");
+    if (setting && *setting)
+        return strcmp(setting, "off") != 0;
+    return !rt_driver_is_loaded();
+}
+
+void rt_explain(unsigned *shown, cudaError_t code, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    __typeof__(&cardlessReport) report =
+        (__typeof__(&cardlessReport))rt_driver_symbol("cardlessReport");
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (report) {
+        report(shown, rt_cudaGetErrorName(code), text);
+        return;
+    }
+    if (!wanted_on_stderr() || __atomic_fetch_add(shown, 1, __ATOMIC_RELAXED) >= SHOWN_MAX)
+        return;
+    const struct rt_entry *entry = rt_thread()->entry;
+    fprintf(stderr, "cardless: %s: %s: %s\n", entry ? entry->name : "libcudart",
+            rt_cudaGetErrorName(code), text);
+}
+
+void rt_messages_begin(struct rt_messages *messages)
+{
+    __typeof__(&cardlessReportsBegin) begin =
+        (__typeof__(&cardlessReportsBegin))rt_driver_symbol("cardlessReportsBegin");
+    messages->text[0] = 0;
+    if (begin)
+        begin((cardlessReports *)messages);
+}
+
+void rt_messages_end(struct rt_messages *messages)
+{
+    __typeof__(&cardlessReportsEnd) end =
+        (__typeof__(&cardlessReportsEnd))rt_driver_symbol("cardlessReportsEnd");
+    if (end)
+        end((cardlessReports *)messages);
+}
