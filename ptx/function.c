@@ -361,7 +361,9 @@ static void body_read(struct px_reader *r, struct px_function *f)
 
 void px_function_read(struct px_reader *r, struct px_linkage linkage)
 {
-    struct px_function f = {.is_kernel = px_lex_is(&r->x, ".entry"), .line = r->x.token.line};
+    struct px_function f = {.is_kernel = px_lex_is(&r->x, ".entry"),
+                            .line = r->x.token.line,
+                            .target = r->module->state->parts[r->part].target};
     struct px_function_text t = {.part = r->part};
     px_lex_next(&r->x);
     if (px_lex_take(&r->x, ".attribute"))

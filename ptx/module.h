@@ -90,6 +90,7 @@ struct px_function {
     uint32_t parameters_B;
     struct px_limits limits;
     unsigned line;
+    unsigned target; // of sm_NN: that of the text that has the function
     // The rest is for this room.
     size_t body_at, body_end; // in the text
     unsigned body_line;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "linker.h"
+#include "nvrtc.h"
 #include "object.h"
 #include "patch.h"
 #include "target.h"
@@ -178,12 +179,25 @@ static void refuse_merged(void)
         scan.refused += scan.entries[i].address - scan.entries[i - 1].address < RD_ENTRY_B;
 }
 
+static void redirect_compiler(struct link_map *map, const struct rd_file *file)
+{
+    struct rd_stubs stubs;
+    scan.count = rd_nvrtc_entries(file, map->l_addr, scan.entries);
+    if (scan.count && !rd_patch(scan.entries, scan.count, &stubs))
+        remember(map, &stubs);
+}
+
 static void redirect(struct link_map *map)
 {
     struct rd_file file;
     struct rd_stubs stubs;
     if (rd_file_open(&file, name_of(map)))
         return;
+    if (rd_is_nvrtc(name_of(map))) {
+        redirect_compiler(map, &file);
+        rd_file_close(&file);
+        return;
+    }
     scan.base = map->l_addr;
     scan.count = scan.refused = 0;
     scan.has_short = scan.uses_shared = scan.is_older = false;

@@ -89,13 +89,18 @@ CUresult em_function_find(CUfunction handle, CUresult code, struct em_function *
     return em_unlikely(!r && !(*out)->loaded) ? em_function_load(*out) : r;
 }
 
-CUresult em_function_to_launch(CUfunction handle, struct em_function **out)
+CUresult em_function_or_kernel(CUfunction handle, CUresult code, struct em_function **out)
 {
     em_assert_locked();
     struct em_object *kernel = em_object_peek(EM_KERNEL, (uint64_t)(uintptr_t)handle);
     return em_unlikely(kernel != NULL)
                ? em_kernel_function((struct em_kernel *)kernel, em_self.current, out)
-               : em_function_find(handle, CUDA_ERROR_INVALID_HANDLE, out);
+               : em_function_find(handle, code, out);
+}
+
+CUresult em_function_to_launch(CUfunction handle, struct em_function **out)
+{
+    return em_function_or_kernel(handle, CUDA_ERROR_INVALID_HANDLE, out);
 }
 
 // ---- attributes ----

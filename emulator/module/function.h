@@ -17,6 +17,9 @@ CUresult em_code_load(struct em_code *code, const struct em_device *device);
 CUresult em_function_load(struct em_function *f);
 // Finds a function, and loads it if it is not loaded yet.
 CUresult em_function_find(CUfunction handle, CUresult code, struct em_function **out);
+// "The API can also be used with context-less kernel CUkernel … by casting to CUfunction. Here, the
+// context to use for calculations will be the current context."
+CUresult em_function_or_kernel(CUfunction handle, CUresult code, struct em_function **out);
 // Finds the function that a launch names: a CUfunction, or a library's kernel, whose function in
 // the current context it then returns (recorded: library/kernel-as-function).
 CUresult em_function_to_launch(CUfunction handle, struct em_function **out);

@@ -118,7 +118,7 @@ CUresult em_occupancy_blocks(CUfunction handle, int threads, size_t shared_B, un
     em_assert_unlocked();
     struct em_function *f;
     em_lock();
-    CUresult r = em_function_find(handle, CUDA_ERROR_INVALID_HANDLE, &f);
+    CUresult r = em_function_or_kernel(handle, CUDA_ERROR_INVALID_HANDLE, &f);
     if (!r)
         r = check_flags(flags);
     if (!r && threads <= 0)
@@ -143,7 +143,7 @@ CUresult em_occupancy_potential(CUfunction handle, CUoccupancyB2DSize to_shared,
     struct em_function *f;
     int most = 0, all = 0, multiprocessors = 0;
     em_lock();
-    CUresult r = em_function_find(handle, CUDA_ERROR_INVALID_HANDLE, &f);
+    CUresult r = em_function_or_kernel(handle, CUDA_ERROR_INVALID_HANDLE, &f);
     if (!r)
         r = check_flags(flags);
     if (!r && limit < 0)
@@ -182,7 +182,7 @@ CUresult em_occupancy_shared(CUfunction handle, int blocks, int threads, size_t 
     em_assert_unlocked();
     struct em_function *f;
     em_lock();
-    CUresult r = em_function_find(handle, CUDA_ERROR_INVALID_HANDLE, &f);
+    CUresult r = em_function_or_kernel(handle, CUDA_ERROR_INVALID_HANDLE, &f);
     if (!r && (blocks <= 0 || threads <= 0 || !blocks_for(f, threads, 0) ||
                blocks > blocks_for(f, threads, 0)))
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
@@ -227,7 +227,7 @@ CUresult em_occupancy_cluster_size(CUfunction handle, const CUlaunchConfig *conf
     struct em_function *f;
     (void)config;
     em_lock();
-    CUresult r = em_function_find(handle, CUDA_ERROR_INVALID_VALUE, &f);
+    CUresult r = em_function_or_kernel(handle, CUDA_ERROR_INVALID_VALUE, &f);
     if (!r)
         *out = (int)(is_named(cluster_required(f)) ? em_extent_volume(cluster_required(f))
                                                    : cluster_most(f));
@@ -272,7 +272,7 @@ CUresult em_occupancy_clusters(CUfunction handle, const CUlaunchConfig *config, 
     struct em_extent3 e = {0, 0, 0};
     const struct em_extent3 blocks = {config->gridDimX, config->gridDimY, config->gridDimZ};
     em_lock();
-    CUresult r = em_function_find(handle, CUDA_ERROR_INVALID_VALUE, &f);
+    CUresult r = em_function_or_kernel(handle, CUDA_ERROR_INVALID_VALUE, &f);
     if (!r)
         r = clusters_choose(f, config, &e);
     if (!r && is_named(e))

@@ -437,7 +437,7 @@ struct em_code *em_ptx_kernel_new(struct px_module *text, unsigned function)
         .parameters_B = f->parameters_B,
         .registers = REGISTERS_LEAST,
         .most_threads = volume(f->limits.most_threads),
-        .target = text->target,
+        .target = f->target,
         .notes_writes = true,
         .most_cluster = f->limits.most_cluster,
         .needs_cluster = f->limits.explicit_cluster,

@@ -240,5 +240,44 @@ TEST(targets_of_the_driver)
     }
 }
 
+// Each kernel has the architecture of its own text, of which libraries choose their algorithms.
+TEST(architectures_of_the_texts)
+{
+    static const char newer[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                                ".visible .entry other(.param .u64 p)\n{\nret;\n}\n";
+    ptx_start();
+    CUlinkState state = begin();
+    void *image = NULL;
+    int version = 0;
+    EXPECT_OK(add(state, "p0", NOTHING));
+    EXPECT_OK(cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)(uintptr_t)newer, sizeof newer, "p1",
+                            0, NULL, NULL));
+    EXPECT_OK(cuLinkComplete(state, &image, NULL));
+    CUmodule m = ptx_load(image);
+    MUST(cuFuncGetAttribute(&version, CU_FUNC_ATTRIBUTE_PTX_VERSION, ptx_kernel(m, "k")));
+    EXPECT_EQ(version, 80);
+    MUST(cuFuncGetAttribute(&version, CU_FUNC_ATTRIBUTE_PTX_VERSION, ptx_kernel(m, "other")));
+    EXPECT_EQ(version, 90);
+    EXPECT_OK(cuLinkDestroy(state));
+}
+
+// "The API can also be used with context-less kernel CUkernel … by casting to CUfunction."
+TEST(occupancy_of_a_library_kernel)
+{
+    CUlibrary library;
+    CUkernel kernel;
+    CUfunction f;
+    int blocks = 0, of_function = -1;
+    ptx_start();
+    MUST(cuLibraryLoadData(&library, PTX_HEAD NOTHING, NULL, NULL, 0, NULL, NULL, 0));
+    MUST(cuLibraryGetKernel(&kernel, library, "k"));
+    MUST(cuKernelGetFunction(&f, kernel));
+    EXPECT_OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, (CUfunction)kernel, 128, 128));
+    EXPECT_OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&of_function, f, 128, 128));
+    EXPECT_EQ(blocks, of_function);
+    EXPECT_OK(cuLibraryUnload(library));
+}
+
 TESTS(CASE(symbols), CASE(mistakes), CASE(images), CASE(nothing_added), CASE(linked_twice),
-      CASE(options), CASE(targets_of_the_driver))
+      CASE(options), CASE(targets_of_the_driver), CASE(architectures_of_the_texts),
+      CASE(occupancy_of_a_library_kernel))

@@ -107,6 +107,30 @@ TEST(not_supported)
     EXPECT_OK(cuCtxSynchronize());
 }
 
+// nvcc writes the scope after the space, and the manual before it.
+TEST(scope_after_the_space)
+{
+    static const char text[] = HEAD ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %a;\n"
+                                    ".reg .b32 %r;\nld.param.u64 %a, [p];\n"
+                                    "atom.global.sys.add.u32 %r, [%a], 5;\n"
+                                    "red.global.sys.add.u32 [%a], 2;\n"
+                                    "atom.global.sys.cas.b32 %r, [%a], 7, 40;\n"
+                                    "atom.global.gpu.exch.b32 %r, [%a+4], %r;\nret;\n}\n";
+    uint32_t got[2] = {0};
+    CUmodule m;
+    CUfunction f;
+    CUdeviceptr p;
+    start();
+    MUST(cuModuleLoadData(&m, text));
+    MUST(cuModuleGetFunction(&f, m, "k"));
+    MUST(cuMemAlloc(&p, sizeof got));
+    MUST(cuMemcpyHtoD(p, got, sizeof got));
+    EXPECT_OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&p}, NULL));
+    EXPECT_OK(cuMemcpyDtoH(got, p, sizeof got));
+    EXPECT_EQ(got[0], 40);
+    EXPECT_EQ(got[1], 7);
+}
+
 // So does a form that PTX does not have, because it may be newer than Cardless.
 static const char unknown_form[] = HEAD ".visible .entry good()\n{\nret;\n}\n"
                                         ".visible .entry bad()\n{\nbar.sync.release 0;\nret;\n}\n";
@@ -243,6 +267,6 @@ TEST(large_variables)
 }
 
 TESTS(CASE(static_shared_memory_of_another_device), CASE(large_variables), CASE(numbers),
-      CASE(misaligned), CASE(unmapped), CASE(host_memory), CASE(not_supported), CASE(unknown_form),
-      CASE(unknown_form_as_the_driver), CASE(static_shared_memory),
-      CASE(static_shared_memory_of_a_long_text))
+      CASE(misaligned), CASE(unmapped), CASE(host_memory), CASE(not_supported),
+      CASE(scope_after_the_space), CASE(unknown_form), CASE(unknown_form_as_the_driver),
+      CASE(static_shared_memory), CASE(static_shared_memory_of_a_long_text))
