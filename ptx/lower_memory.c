@@ -112,19 +112,16 @@ static void note_atomic(struct px_lower *l, const struct px_statement *s, enum p
         px_ordered(l);
 }
 
-// The modifier that names the operation: after order, scope and space, or before them.
+// The modifier that names the operation, which has several places.
 static unsigned operation_of(const struct px_statement *s)
 {
-    switch (s->choice[0]) {
-    case 0:
-    case PX_MOD_RELAXED:
-    case PX_MOD_ACQUIRE:
-    case PX_MOD_RELEASE:
-    case PX_MOD_ACQ_REL:
-        return s->choice[3];
-    default:
-        return s->choice[0];
-    }
+    static const unsigned operations[] = {PX_MOD_AND, PX_MOD_OR,  PX_MOD_XOR,
+                                          PX_MOD_MIN, PX_MOD_MAX, PX_MOD_INC,
+                                          PX_MOD_DEC, PX_MOD_CAS, PX_MOD_EXCH};
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+        if (px_has(s, operations[i]))
+            return operations[i];
+    return PX_MOD_ADD;
 }
 
 static void lower_atomic(struct px_lower *l, const struct px_statement *s, bool result)
