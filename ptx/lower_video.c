@@ -81,11 +81,10 @@ void px_lower_video(struct px_lower *l, const struct px_statement *s)
     v.a = part(l, &s->a[0]);
     v.b = part(l, &s->a[1]);
     v.write = part(l, &s->d[0]);
-    // "The secondary operation and the merge take operand c", and there is only one of them.
-    if (third != (v.second || v.write))
-        px_refuse(l, third ? "a third source needs a secondary operation, or a part of the "
-                             "destination"
-                           : "the third source is missing");
+    // "The secondary operation and the merge take operand c", and there is only one of them. The
+    // card ignores c if there is neither (recorded: random_forms).
+    if (!third && (v.second || v.write))
+        px_refuse(l, "the third source is missing");
     if (v.second && v.write)
         px_refuse(l, "a secondary operation and a part of the destination exclude each other");
     const px_register c = third ? px_value(l, &s->a[2], PX_U32) : px_constant(l, 'w', 0);

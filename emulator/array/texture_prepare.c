@@ -189,7 +189,9 @@ void em_texture_prepare(struct em_texture *t)
                              .normalized = d->flags & CU_TRSF_NORMALIZED_COORDINATES,
                              .seamless = d->flags & CU_TRSF_SEAMLESS_CUBEMAP,
                              .linear = d->filterMode == CU_TR_FILTER_MODE_LINEAR,
-                             .mip_linear = d->mipmapFilterMode == CU_TR_FILTER_MODE_LINEAR,
+                             .mip_linear =
+                                 t->resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY &&
+                                 d->mipmapFilterMode == CU_TR_FILTER_MODE_LINEAR,
                              .anisotropy = d->maxAnisotropy,
                              .bias = d->mipmapLevelBias,
                              .lod_min = d->minMipmapLevelClamp,

@@ -74,9 +74,9 @@ static __attribute__((noinline)) uint32_t place(const struct kn_image *m, const 
         const int32_t a = o->x[i] < 0 ? 0 : o->x[i] > last->x ? last->x : o->x[i];
         const int32_t b = o->y[i] < 0 ? 0 : o->y[i] > last->y ? last->y : o->y[i];
         const int32_t c = o->z[i] < 0 ? 0 : o->z[i] > last->z ? last->z : o->z[i];
-        const int32_t d = o->layer[i] < 0             ? 0
-                          : o->layer[i] > last->layer ? last->layer
-                                                      : o->layer[i];
+        // Layers are numbers without a sign.
+        const uint32_t most = (uint32_t)last->layer, is = (uint32_t)o->layer[i];
+        const int32_t d = (int32_t)(is < most ? is : most);
         outside[i] = -(((a ^ o->x[i]) | (b ^ o->y[i]) | (c ^ o->z[i]) | (d ^ o->layer[i])) != 0);
         x[i] = ((uint32_t)a & last->mask) * last->unit_B;
         y[i] = (uint32_t)b;

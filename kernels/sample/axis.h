@@ -99,6 +99,20 @@ KN_INLINE struct kn_axis kn_axis_point(const struct kn_axis_rule *r, uint32_t bi
     return (struct kn_axis){texel, texel, 0};
 }
 
+// The texel at a position on a face without seams. The coordinate, from 0 to 1, is rounded to 24
+// bits after the point.
+KN_INLINE struct kn_axis kn_axis_face_point(const struct kn_axis_rule *r, uint32_t bits)
+{
+    float coordinate;
+    int64_t index;
+    int32_t texel;
+
+    memcpy(&coordinate, &bits, sizeof coordinate);
+    index = (int64_t)((double)coordinate * 0x1p24 + 0.5) * r->size >> 24;
+    texel = (int32_t)(index < r->size ? index : r->size - 1);
+    return (struct kn_axis){texel, texel, 0};
+}
+
 // The texels whose centres are beside a position, which is rounded to 1/256 of a texel first,
 // halves up. A clamped position beyond the centre of the first or last texel is that texel alone,
 // which changes how weights of two levels are rounded.

@@ -44,9 +44,10 @@ struct kn_cube_point kn_cube_point(const struct kn_lane *lane)
                                  component(lane->coordinate[2])};
     struct kn_cube_point point = {.face = face_of(direction)};
     const double along = direction[point.face / 2], length = along < 0 ? -along : along;
+    const float reciprocal = 1 / (float)length;
 
     for (unsigned i = 0; i < 3; i++)
-        point.at[i] = length > 0 ? direction[i] / length : 0;
+        point.at[i] = length > 0 ? (float)direction[i] * reciprocal : 0;
     return point;
 }
 

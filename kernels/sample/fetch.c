@@ -21,7 +21,7 @@ static int32_t offset_of(uint32_t operand)
     return (int32_t)((operand & 15) ^ 8) - 8;
 }
 
-static struct kn_lane lane_read(const struct kn_fetch *f, int i)
+static struct kn_lane lane_read(const struct kn_texture *t, const struct kn_fetch *f, int i)
 {
     struct kn_lane lane = {
         .coordinate = {operand(f->x, i), operand(f->y, i), operand(f->z, i)},
@@ -30,6 +30,9 @@ static struct kn_lane lane_read(const struct kn_fetch *f, int i)
 
     for (unsigned axis = 0; axis < 3; axis++)
         lane.offset[axis] = offset_of(operand(f->offset[axis], i));
+    // The next four bits of the only offset move a row, which shows if y has a border.
+    if (t->shape == KN_TEXTURE_1D)
+        lane.offset[1] = offset_of(operand(f->offset[0], i) >> 4);
     return lane;
 }
 
@@ -128,7 +131,7 @@ static void fetch_sampled(const struct kn_texture *t, const struct kn_fetch *f,
 
     EACH_LANE(f, i)
     {
-        const struct kn_lane lane = lane_read(f, i);
+        const struct kn_lane lane = lane_read(t, f, i);
         struct kn_probes probes = {.pairs = 0};
         const struct kn_lod lod = find(t, f, &lane, i, &probes);
         if (t->filter && probes.pairs)
@@ -222,7 +225,7 @@ void kn_fetch_gather(const struct kn_texture *t, const struct kn_fetch *f)
 
     EACH_LANE(f, i)
     {
-        const struct kn_lane lane = lane_read(f, i);
+        const struct kn_lane lane = lane_read(t, f, i);
         kn_footprint(t, (struct kn_lod){level, 0}, &lane, true, &taps);
         for (unsigned k = 0; k < 4; k++)
             result[k][i] = tap_component(t, level, &taps, order[k] % taps.count, f->component & 3);
@@ -270,7 +273,7 @@ void kn_fetch_integer(const struct kn_texture *t, const struct kn_fetch *f)
 
     EACH_LANE(f, i)
     {
-        const struct kn_lane lane = lane_read(f, i);
+        const struct kn_lane lane = lane_read(t, f, i);
         if (readable)
             lane_fetch_integer(t, &lane, operand(f->lod, i), one);
         for (unsigned c = 0; c < 4; c++)

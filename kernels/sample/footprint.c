@@ -63,8 +63,10 @@ static struct kn_axis axis_find(const struct kn_texture *t, unsigned level,
         .unclamped = cube && t->seamless,
     };
 
-    return linear ? kn_axis_linear(&rule, lane->coordinate[axis])
-                  : kn_axis_point(&rule, lane->coordinate[axis]);
+    if (linear)
+        return kn_axis_linear(&rule, lane->coordinate[axis]);
+    return rule.unclamped ? kn_axis_face_point(&rule, lane->coordinate[axis])
+                          : kn_axis_point(&rule, lane->coordinate[axis]);
 }
 
 static void taps_set(struct kn_taps *taps, unsigned i, int32_t x, int32_t y, int32_t z)
@@ -142,8 +144,11 @@ static void taps_level(const struct kn_texture *t, unsigned level, const struct 
     for (unsigned i = 0; i < used; i++)
         axis[i] = axis_find(t, level, &on_face, i, linear);
     if (!linear) {
+        const bool below =
+            t->shape == KN_TEXTURE_1D && lane->offset[1] && t->address[1] == KN_ADDRESS_BORDER;
+        const int32_t y = below ? KN_TAP_BORDER : axis[1].first;
         taps->weight[from] = (uint16_t)whole;
-        taps_set(taps, from, axis[0].first, axis[1].first, axes == 3 ? axis[2].first : layer);
+        taps_set(taps, from, axis[0].first, y, axes == 3 ? axis[2].first : layer);
         taps->slabs++;
         return;
     }

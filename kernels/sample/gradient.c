@@ -165,17 +165,21 @@ static struct vector longest_of_pair(struct vector dx, struct vector dy)
 // A gradient's component in texels. NaN is 0, and everything that is very long is as long.
 static double component(uint32_t bits, double size)
 {
-    const double value = (double)kn_float_of_bits(bits) * size;
+    const double value = (double)kn_float_of_bits(bits);
 
-    return value > 0x1p60 ? 0x1p60 : value < -0x1p60 ? -0x1p60 : value == value ? cut(value) : 0;
+    if (!(value == value))
+        return 0;
+    return product(cut(value > 0x1p60 ? 0x1p60 : value < -0x1p60 ? -0x1p60 : value), size);
 }
 
-// In three dimensions, the gradient is the difference of two coordinates.
+// In three dimensions, the gradient is the difference of two coordinates. If they are infinite or
+// too large, it is very long.
 static uint32_t difference(uint32_t at, uint32_t d)
 {
     const float from = kn_float_of_bits(at), to = from + kn_float_of_bits(d);
+    const bool inside = from > -0x1p64f && from < 0x1p64f;
 
-    return kn_float_bits(to - from);
+    return kn_float_bits(inside || from != from ? to - from : 0x1p60f);
 }
 
 static struct vector vector_of(const struct kn_texture *t, const struct kn_lane *lane,
@@ -205,11 +209,11 @@ static struct vector cube_vector(const struct kn_cube_point *from, const struct 
 
     for (unsigned i = 0; i < 3; i++)
         if (i != axis && i != other)
-            v.part[i] = cut((to->at[i] - from->at[i]) * scale);
+            v.part[i] = product(cut(to->at[i] - from->at[i]), scale);
     if (from->face != to->face && axis != other) {
-        const double to_edge = (1 - magnitude(from->at[other])) * scale;
-        const double from_edge = (1 - magnitude(to->at[axis])) * scale;
-        v.part[other] = cut(cut(to_edge) + cut(from_edge));
+        const double to_edge = cut(1 - magnitude(from->at[other]));
+        const double from_edge = cut(1 - magnitude(to->at[axis]));
+        v.part[other] = cut(product(to_edge, scale) + product(from_edge, scale));
     }
     return v;
 }

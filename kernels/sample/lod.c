@@ -28,7 +28,7 @@ static const uint8_t lod_log2[256] = {
 
 enum { LOD_MOST = 32 * 256, BIAS_MOST = 15 * 256 };
 
-// floor(lod * 256), with NaN as 0.
+// lod * 256, truncated towards zero, with NaN as 0.
 static int32_t lod_fixed(float lod)
 {
     const float scaled = lod * 256.0f;
@@ -39,7 +39,7 @@ static int32_t lod_fixed(float lod)
         return -LOD_MOST;
     if (!(scaled == scaled))
         return 0;
-    return (int32_t)scaled - ((float)(int32_t)scaled > scaled);
+    return (int32_t)scaled;
 }
 
 void kn_lod_prepare(struct kn_texture *t)
@@ -97,6 +97,6 @@ struct kn_lod kn_lod_gradient(const struct kn_texture *t, const struct kn_lane *
     const int32_t lod = kn_probes_sharpen(t, length - ratio);
     const struct kn_lod levels = lod_levels(t, lod + t->bias_256);
 
-    *probes = kn_probes_plan(ratio, lod, g.axis, levels);
+    *probes = kn_probes_plan(ratio, (int32_t)(levels.level << 8 | levels.fraction), g.axis, levels);
     return levels;
 }

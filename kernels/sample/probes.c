@@ -74,24 +74,41 @@ int32_t kn_probes_sharpen(const struct kn_texture *t, int32_t lod)
     return lod - fraction + sharper;
 }
 
-// The nearest whole number.
-static int32_t rounded(double v)
+// The direction of an axis: a vector of length 64, in whole numbers. The card keeps 4 bits of the
+// longer component and the same digits of the shorter one, and takes the middle of what both may
+// have been. If the shorter one is below a quarter of their last digit, the direction is that of
+// the longer one. [directions/plane]
+static void find_direction(const double axis[2], int32_t direction_64[2])
 {
-    return (int32_t)(v < 0 ? v - 0.5 : v + 0.5);
+    const double x = axis[0] < 0 ? -axis[0] : axis[0], y = axis[1] < 0 ? -axis[1] : axis[1];
+    const unsigned longer = y > x;
+    const double a = longer ? y : x, b = longer ? x : y;
+    int exponent;
+    double digit, p, q, length;
+
+    (void)frexp(a, &exponent);
+    digit = ldexp(1, exponent - 4);
+    p = floor(a / digit) + 0.5;
+    q = b < digit / 4 ? 0 : floor(b / digit) + 0.5;
+    length = sqrt(p * p + q * q);
+    direction_64[longer] = (int32_t)(64 * (q > 0 ? p / length : 1) + 0.5);
+    direction_64[!longer] = (int32_t)(64 * q / length + 0.5);
+    for (unsigned i = 0; i < 2; i++)
+        direction_64[i] = axis[i] < 0 ? -direction_64[i] : direction_64[i];
 }
 
-// Half the distance between samples, as a vector. Its length and direction have 6 bits after the
-// point, so that all of its parts are whole numbers in the next level, too.
+// Half the distance between samples, as a vector in 1/64 of a texel.
 static void plan_step(struct kn_probes *p, uint32_t reciprocal, int32_t lod, const double axis[2])
 {
-    const double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1]);
     const uint32_t level = lod >> 8 < LEVEL_MOST ? (uint32_t)lod >> 8 : LEVEL_MOST;
     const uint32_t texel_64 = exp2_256(256 - ((uint32_t)lod & 255)) >> 1;
-    const uint32_t spread_64 = p->pairs == 1 ? 128 - (reciprocal >> 1) : 64;
+    const uint32_t spread_128 = p->pairs == 1 ? 256 - reciprocal : 128;
+    int32_t direction_64[2];
 
+    find_direction(axis, direction_64);
     for (unsigned i = 0; i < 2; i++) {
-        const int32_t direction_64 = rounded(64 * axis[i] / length);
-        const int32_t step = direction_64 * (int32_t)(texel_64 * spread_64) / 4096;
+        const int32_t step_128 = direction_64[i] * (int32_t)(texel_64 * spread_128);
+        const int32_t step = (step_128 + 4096) >> 13; // halves up
         p->step_256[i] = 2 * step * (1 << level);
     }
 }
@@ -107,14 +124,10 @@ struct kn_probes kn_probes_plan(int32_t ratio, int32_t lod, const double axis[2]
     // 1 / r is reciprocal / 2^(8 + octave).
     octave = (uint32_t)(ratio - 1) >> 8;
     reciprocal = exp2_256((uint32_t)ratio - 256 * octave);
-    p.more = octave < 2 ? octave : 2;
-    p.inner = reciprocal >> (octave - p.more);
+    p.more = ratio >= 512 || (ratio > 256 && levels.fraction) ? 2 : 1;
+    p.inner = octave < p.more ? reciprocal << (p.more - octave) : reciprocal >> (octave - p.more);
     for (p.pairs = 1; 2 * p.pairs * p.inner < 256u << p.more; p.pairs++)
         ;
-    if (levels.fraction && p.more < 2) {
-        p.more++;
-        p.inner *= 2;
-    }
     plan_step(&p, reciprocal, lod, axis);
     return p;
 }
