@@ -185,17 +185,17 @@ void em_texture_prepare(struct em_texture *t)
     em_assert_locked();
     struct kn_texture *k = &t->sampled;
     const CUDA_TEXTURE_DESC *d = &t->texture;
-    *k = (struct kn_texture){.srgb = d->flags & CU_TRSF_SRGB,
-                             .normalized = d->flags & CU_TRSF_NORMALIZED_COORDINATES,
-                             .seamless = d->flags & CU_TRSF_SEAMLESS_CUBEMAP,
-                             .linear = d->filterMode == CU_TR_FILTER_MODE_LINEAR,
-                             .mip_linear =
-                                 t->resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY &&
-                                 d->mipmapFilterMode == CU_TR_FILTER_MODE_LINEAR,
-                             .anisotropy = d->maxAnisotropy,
-                             .bias = d->mipmapLevelBias,
-                             .lod_min = d->minMipmapLevelClamp,
-                             .lod_max = d->maxMipmapLevelClamp};
+    *k =
+        (struct kn_texture){.srgb = d->flags & CU_TRSF_SRGB,
+                            .normalized = d->flags & CU_TRSF_NORMALIZED_COORDINATES,
+                            .seamless = d->flags & CU_TRSF_SEAMLESS_CUBEMAP,
+                            .linear = d->filterMode == CU_TR_FILTER_MODE_LINEAR,
+                            .mip_linear = t->resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY &&
+                                          d->mipmapFilterMode == CU_TR_FILTER_MODE_LINEAR,
+                            .anisotropy = d->maxAnisotropy,
+                            .bias = d->mipmapLevelBias,
+                            .lod_min = d->minMipmapLevelClamp,
+                            .lod_max = d->maxMipmapLevelClamp};
     for (int i = 0; i < 3; i++)
         k->address[i] = (enum kn_address)d->addressMode[i];
     memcpy(k->border, d->borderColor, sizeof k->border);

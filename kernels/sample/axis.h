@@ -18,7 +18,7 @@ struct kn_axis_rule {
     enum kn_address address;
     bool normalized;
     int32_t offset;    // in texels
-    int32_t shift_256; // in 1/256 of a texel, for linear filters
+    int32_t shift_256; // in 1/256 of a texel
     bool unclamped;    // leave indices outside as they are: the caller has texels there
 };
 
@@ -93,7 +93,9 @@ KN_INLINE int32_t kn_axis_wrap(const struct kn_axis_rule *r, int64_t index)
 // The texel at a position.
 KN_INLINE struct kn_axis kn_axis_point(const struct kn_axis_rule *r, uint32_t bits)
 {
-    const int64_t index = (kn_axis_position(r, bits) >> kn_axis_bits(r)) + r->offset;
+    const unsigned point = kn_axis_bits(r);
+    const int64_t shift = r->shift_256 * ((int64_t)1 << (point - 8));
+    const int64_t index = ((kn_axis_position(r, bits) + shift) >> point) + r->offset;
     const int32_t texel = kn_axis_wrap(r, index);
 
     return (struct kn_axis){texel, texel, 0};

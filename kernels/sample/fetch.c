@@ -60,13 +60,14 @@ static void texels_read(const struct kn_texture *t, unsigned level, const struct
     to->count = taps->count;
 }
 
-static void texels_filter(const struct kn_texture *t, const struct texels *from, unsigned more,
-                          uint32_t result[4])
+// Sums texels, or takes the only one as it is.
+static void texels_filter(const struct kn_texture *t, const struct texels *from, bool sums,
+                          unsigned more, uint32_t result[4])
 {
     for (unsigned c = 0; c < 4; c++) {
         enum kn_sample_class class = kn_texel_class(t, c);
         uint32_t value = from->value[c][0];
-        if (t->filter || t->mip_linear) {
+        if (sums) {
             value =
                 kn_filter_sum(class, from->value[c], from->weight, from->slabs, from->count, more);
             class = kn_filter_class(class);
@@ -85,7 +86,7 @@ static void lane_sample(const struct kn_texture *t, struct kn_lod lod, const str
     texels.slabs = 0;
     kn_footprint(t, lod, lane, t->filter, &taps);
     texels_read(t, lod.level, &taps, &texels);
-    texels_filter(t, &texels, 0, result);
+    texels_filter(t, &texels, t->filter || t->mip_linear, 0, result);
 }
 
 // The same for the samples of an anisotropic filter.
@@ -103,10 +104,10 @@ static void lane_sample_probes(const struct kn_texture *t, struct kn_lod lod,
         for (unsigned axis = 0; axis < 2; axis++)
             shifted.shift_256[axis] = (2 * i + 1) * probes->step_256[axis];
         kn_probes_weigh(probes, i, lod.fraction, whole);
-        kn_footprint_weighted(t, lod.level, &shifted, whole, true, &taps);
+        kn_footprint_weighted(t, lod.level, &shifted, whole, t->filter, &taps);
         texels_read(t, lod.level, &taps, &texels);
     }
-    texels_filter(t, &texels, probes->more, result);
+    texels_filter(t, &texels, true, probes->more, result);
 }
 
 static void results_write(const struct kn_fetch *f, uint32_t result[4][KN_FETCH_LANES])
@@ -134,7 +135,7 @@ static void fetch_sampled(const struct kn_texture *t, const struct kn_fetch *f,
         const struct kn_lane lane = lane_read(t, f, i);
         struct kn_probes probes = {.pairs = 0};
         const struct kn_lod lod = find(t, f, &lane, i, &probes);
-        if (t->filter && probes.pairs)
+        if (probes.pairs)
             lane_sample_probes(t, lod, &probes, &lane, one);
         else
             lane_sample(t, lod, &lane, one);

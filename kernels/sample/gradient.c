@@ -150,7 +150,14 @@ static double length_of_pair(struct vector dx, struct vector dy)
         longest(length_of_part(combined(dx, dy, 1)), length_of_part(combined(dx, dy, -1))));
 }
 
-// The longest of the same vectors itself. The sum and the difference count 11/16.
+static struct vector part_of(struct vector v)
+{
+    for (unsigned i = 0; i < 3; i++)
+        v.part[i] = eleven_16ths(v.part[i]);
+    return v;
+}
+
+// The longest of the same vectors itself.
 static struct vector longest_of_pair(struct vector dx, struct vector dy)
 {
     const struct vector sum = combined(dx, dy, 1), difference = combined(dx, dy, -1);
@@ -158,7 +165,7 @@ static struct vector longest_of_pair(struct vector dx, struct vector dy)
     const double diagonals = longest(length_of_part(sum), length_of_part(difference));
 
     if (diagonals > axes)
-        return length_of_part(sum) > length_of_part(difference) ? sum : difference;
+        return part_of(length_of_part(sum) > length_of_part(difference) ? sum : difference);
     return length_of(dx) < length_of(dy) ? dy : dx;
 }
 

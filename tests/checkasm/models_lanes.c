@@ -265,14 +265,15 @@ static u64 bfe_s32(const u64 *in, u64 i)
     return d;
 }
 
+// The card takes all of the position and of the length.
 static u64 bfi_64(const u64 *in, u64 i)
 {
-    const unsigned at = in[2] & 0xff, length = in[3] & 0xff;
+    const u64 at = in[2] & UINT32_MAX, length = in[3] & UINT32_MAX;
     u64 d = in[1];
 
     (void)i;
-    for (unsigned k = 0; k < length && at + k < 64; k++)
-        d = (d & ~(UINT64_C(1) << (at + k))) | (u64)bit(in[0], k) << (at + k);
+    for (u64 k = 0; k < length && at + k < 64; k++)
+        d = (d & ~(UINT64_C(1) << (at + k))) | (u64)bit(in[0], (unsigned)k) << (at + k);
     return d;
 }
 

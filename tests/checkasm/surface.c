@@ -137,7 +137,8 @@ static uint8_t *model_place(const struct surface_case *c, const uint8_t *file, u
     *outside |= clamp(&y, m->height - 1);
     *outside |= clamp(&z, m->depth - 1);
     if (m->dimensions < 3)
-        *outside |= clamp(&layer, m->layers - 1);
+        layer = layer < 0 ? INT32_MAX : layer; // a number without a sign
+    *outside |= clamp(&layer, m->layers - 1);
     x = x / size_B * size_B;
     if (*outside && c->boundary != KN_BOUNDARY_CLAMP)
         return NULL;
