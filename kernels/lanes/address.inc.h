@@ -258,7 +258,8 @@ KN_ARE_INSIDE(kn_are_inside_64, uint64_t)
 
 // For a space, for all 32 lanes: name_quickly finds addresses that are consecutive or uniform, and
 // name_pieces those that consist of pieces. Both answer KN_PLACE_FAULT if somebody else has to look
-// closer. They are much faster for sizes that are constant. `first_of(x)` is the pointer to an
+// closer. name_pieces finds only the addresses of each piece's first lane if `firsts` is true. They
+// are much faster for sizes that are constant. `first_of(x)` is the pointer to an
 // address.
 #define KN_QUICK(space, T, bits, from, span, first_of)                                             \
     KN_INLINE struct kn_place kn_##space##_quickly(const struct kn_op *op, struct kn_warp *w,      \
@@ -278,7 +279,7 @@ KN_ARE_INSIDE(kn_are_inside_64, uint64_t)
         return place;                                                                              \
     }                                                                                              \
     KN_INLINE struct kn_place kn_##space##_pieces(const struct kn_op *op, struct kn_warp *w,       \
-                                                  unsigned size_B)                                 \
+                                                  unsigned size_B, bool firsts)                    \
     {                                                                                              \
         const struct kn_memory *m = w->memory;                                                     \
         const T *a = KN_REGISTER(T, op->a), offset = (T)op->u;                                     \
@@ -286,7 +287,11 @@ KN_ARE_INSIDE(kn_are_inside_64, uint64_t)
         if ((pattern.consecutive | pattern.uniform) != KN_PIECE_BITS ||                            \
             !kn_are_inside_##bits(a, offset, from, span, KN_PIECES, KN_PIECE * size_B, size_B))    \
             return (struct kn_place){0};                                                           \
-        KN_EACH_LANE                                                                               \
+        if (firsts)                                                                                \
+            for (int p = 0; p < KN_PIECES; p++)                                                    \
+                w->addresses[KN_PIECE * p] = (uintptr_t)first_of((T)(a[KN_PIECE * p] + offset));   \
+        else                                                                                       \
+            KN_EACH_LANE                                                                           \
         w->addresses[i] = (uintptr_t)first_of((T)(a[i] + offset));                                 \
         return (struct kn_place){NULL, KN_PLACE_PIECES, pattern.uniform};                          \
     }

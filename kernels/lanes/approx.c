@@ -428,15 +428,31 @@ const struct kn_form KN_FAMILY(approx)[] = {
 };
 
 #if KN_HAVE_CHAINS
-KN_LINK_CALLED(rcp, rcp_any)
-KN_LINK_CALLED(rsqrt, rsqrt_any)
-KN_LINK_CALLED(sqrt, sqrt_any)
-KN_LINK_CALLED(ex2, ex2_any)
+// With AVX-512 all values stay in vector registers if the function is part of the link.
+#if defined(__AVX512DQ__)
+#define LINKED(name, flushed, others)                                                              \
+    KN_INLINE void name##flushed##_linked(uint32_t *d, const uint32_t *a, uint32_t *y)             \
+    {                                                                                              \
+        (void)y;                                                                                   \
+        if (name##_are_usual(a))                                                                   \
+            name##_lanes_of(d, a, false);                                                          \
+        else                                                                                       \
+            others;                                                                                \
+    }                                                                                              \
+    KN_LINK_CALLED(name##flushed, name##flushed##_linked)
+#define LINKS(name)                                                                                \
+    LINKED(name, , name##_scaled(d, a, y))                                                         \
+    LINKED(name, _flushed, name##_each(d, a))
+#else
+#define LINKS(name)                                                                                \
+    KN_LINK_CALLED(name, name##_any)                                                               \
+    KN_LINK_CALLED(name##_flushed, name##_any_flushed)
+#endif
+LINKS(rcp)
+LINKS(rsqrt)
+LINKS(sqrt)
+LINKS(ex2)
 KN_LINK_CALLED(lg2, lg2_any)
-KN_LINK_CALLED(rcp_flushed, rcp_any_flushed)
-KN_LINK_CALLED(rsqrt_flushed, rsqrt_any_flushed)
-KN_LINK_CALLED(sqrt_flushed, sqrt_any_flushed)
-KN_LINK_CALLED(ex2_flushed, ex2_any_flushed)
 KN_LINK_CALLED(lg2_flushed, lg2_any_flushed)
 
 #define CHAIN_ROWS(name)                                                                           \

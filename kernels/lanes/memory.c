@@ -5,7 +5,7 @@
 //
 // Each space has a function that checks addresses (address.inc.h), and each type one that moves
 // the values. A form is a pair of them.
-#include "address.inc.h"
+#include "pieces.inc.h"
 
 #include <string.h>
 
@@ -23,60 +23,6 @@ static inline void *at_lane(const struct kn_warp *w, struct kn_place place, int 
 
 typedef const struct kn_op *move_fn(const struct kn_op *op, struct kn_warp *w,
                                     struct kn_place place, uint32_t mask);
-
-// Whole registers of pieces, which are written as vectors as long as those that are read later: a
-// processor does not pass the parts of several stores on to one load. Lanes read in their order, so
-// that the lowest one that fails is reported.
-#if defined(__AVX2__)
-static inline __m256i piece_32(const struct kn_warp *w, struct kn_place place, int p)
-{
-    const int *from = (const int *)(uintptr_t)w->addresses[KN_PIECE * p];
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    const __m256i values = kn_has_piece(place.uniform, p)
-                               ? _mm256_set1_epi32(*from)
-                               : _mm256_loadu_si256((const __m256i *)from);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    return values;
-}
-
-static inline __m256i scattered_32(const struct kn_warp *w, int p)
-{
-    int x[KN_PIECE];
-#pragma GCC unroll 8
-    for (int i = 0; i < KN_PIECE; i++)
-        x[i] = *(const volatile int *)(uintptr_t)w->addresses[KN_PIECE * p + i];
-    return _mm256_set_epi32(x[7], x[6], x[5], x[4], x[3], x[2], x[1], x[0]);
-}
-
-static inline void put_32(uint32_t *d, __m256i low, __m256i high)
-{
-#if defined(__AVX512DQ__)
-    _mm512_store_si512(d, _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1));
-#else
-    _mm256_store_si256((__m256i *)d, low);
-    _mm256_store_si256((__m256i *)(d + KN_PIECE), high);
-#endif
-}
-
-static inline bool load_quickly_32(struct kn_warp *w, uint32_t *d, struct kn_place place)
-{
-    const bool pieces = place.kind == KN_PLACE_PIECES;
-    for (int p = 0; p < KN_PIECES; p += 2) {
-        const __m256i low = pieces ? piece_32(w, place, p) : scattered_32(w, p);
-        const __m256i high = pieces ? piece_32(w, place, p + 1) : scattered_32(w, p + 1);
-        put_32(d + KN_PIECE * p, low, high);
-    }
-    return true;
-}
-#else
-static inline bool load_quickly_32(struct kn_warp *w, uint32_t *d, struct kn_place place)
-{
-    (void)w;
-    (void)d;
-    (void)place;
-    return false;
-}
-#endif
 
 // Values for all lanes that are not scattered.
 #define LOAD_PATTERN(name, M, R)                                                                   \
@@ -98,7 +44,7 @@ static inline bool load_quickly_32(struct kn_warp *w, uint32_t *d, struct kn_pla
 // Scattered values for all lanes. (The condition is a constant.)
 #define LOAD_ALL(M, R)                                                                             \
     if (sizeof(M) != sizeof(uint32_t) || sizeof(R) != sizeof(uint32_t) ||                          \
-        !load_quickly_32(w, (uint32_t *)(void *)d, place))                                         \
+        !kn_load_quickly(w, (uint32_t *)(void *)d, place))                                         \
         for (int i = 0; i < KN_LANES; i++)                                                         \
             d[i] = (R) * (const M *)(uintptr_t)w->addresses[i];
 
@@ -235,7 +181,8 @@ enum { PREFETCH_B = 512 };
 
 // A form: the addresses of `space`, then the values.
 #define ACCESS_SOME(operation, space, name, M, write, count)                                       \
-    KN_OPERATION(operation##_##space##_##name##_some)                                              \
+    KN_OUT_OF_LINE const struct kn_op *operation##_##space##_##name##_some(const struct kn_op *op, \
+                                                                           struct kn_warp *w)      \
     {                                                                                              \
         const uint32_t mask = kn_mask_of(op, w);                                                   \
         if (__builtin_expect(!mask, 0))                                                            \
@@ -246,15 +193,22 @@ enum { PREFETCH_B = 512 };
             return NULL;                                                                           \
         return operation##_##name(op, w, place, mask);                                             \
     }
+// Whether vectors are loaded into registers of 32 bits.
+#define IS_WHOLE(M, letter)                                                                        \
+    (KN_LOADS_QUICKLY && sizeof(M) == sizeof(uint32_t) && (letter)[0] == 'w')
 // For all lanes, the patterns are tried first.
-#define ACCESS(operation, space, name, M, write)                                                   \
+#define ACCESS(operation, space, name, M, write, whole)                                            \
     ACCESS_SOME(operation, space, name, M, write, 1)                                               \
     KN_OUT_OF_LINE const struct kn_op *operation##_##space##_##name##_pieces(                      \
         const struct kn_op *op, struct kn_warp *w)                                                 \
     {                                                                                              \
-        const struct kn_place place = kn_##space##_pieces(op, w, sizeof(M));                       \
+        const struct kn_place place = kn_##space##_pieces(op, w, sizeof(M), whole);                \
         if (place.kind == KN_PLACE_FAULT)                                                          \
             return operation##_##space##_##name##_some(op, w);                                     \
+        if (whole) {                                                                               \
+            (void)kn_load_quickly(w, KN_REGISTER(uint32_t, op->d), place);                         \
+            KN_NEXT;                                                                               \
+        }                                                                                          \
         return operation##_##name(op, w, place, UINT32_MAX);                                       \
     }                                                                                              \
     KN_OPERATION(operation##_##space##_##name##_all)                                               \
@@ -266,7 +220,7 @@ enum { PREFETCH_B = 512 };
         operation##_pattern_##name(op, w, place);                                                  \
         KN_NEXT;                                                                                   \
     }
-#define ACCESS_VECTOR(operation, space, name, M, write)                                            \
+#define ACCESS_VECTOR(operation, space, name, M, write, whole)                                     \
     ACCESS_SOME(operation, space, name, M, write, op->count)                                       \
     KN_OPERATION(operation##_##space##_##name##_all)                                               \
     {                                                                                              \
@@ -277,6 +231,10 @@ enum { PREFETCH_B = 512 };
             place = kn_##space##_quickly(op, w, 2 * sizeof(M));                                    \
         if (place.kind == KN_PLACE_FAULT)                                                          \
             return operation##_##space##_##name##_some(op, w);                                     \
+        if (whole && op->count == 4 && place.kind == KN_PLACE_UNIFORM) {                           \
+            kn_load_uniform(op, w, place.first);                                                   \
+            KN_NEXT;                                                                               \
+        }                                                                                          \
         return operation##_##name(op, w, place, UINT32_MAX);                                       \
     }
 
@@ -316,11 +274,11 @@ enum { PREFETCH_B = 512 };
     ACCESS_SOME(store, space, name, M, true, 1)                                                    \
     ACCESS_SOME(store_vector, space, name, M, true, op->count)
 #define LOAD(space, name, M, text, letter)                                                         \
-    ACCESS(load, space, name, M, false)                                                            \
-    ACCESS_VECTOR(load_vector, space, name, M, false)
+    ACCESS(load, space, name, M, false, IS_WHOLE(M, letter))                                       \
+    ACCESS_VECTOR(load_vector, space, name, M, false, IS_WHOLE(M, letter))
 #define STORE(space, name, M, text, letter)                                                        \
-    ACCESS(store, space, name, M, true)                                                            \
-    ACCESS_VECTOR(store_vector, space, name, M, true)
+    ACCESS(store, space, name, M, true, false)                                                     \
+    ACCESS_VECTOR(store_vector, space, name, M, true, false)
 
 LOAD_LIST(LOAD, generic)
 LOAD_LIST(LOAD, shared)
