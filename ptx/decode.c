@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "access_form.h"
@@ -152,9 +153,21 @@ static uint32_t star_count(const char *operands, const struct px_op *op)
     return stars ? (op->destinations + op->sources - single) / stars : 0;
 }
 
+// The form of an operation: red for an atomic whose result no operation reads, unless a person may
+// look at the register.
+static const struct kn_form *form_of(const struct decoder *d, const struct px_op *op)
+{
+    char name[64];
+    if (!op->unread || d->stepped)
+        return &d->forms[op->form];
+    snprintf(name, sizeof name, "red%s", strchr(d->forms[op->form].name, '.'));
+    const int red = kn_form_find(name);
+    return &d->forms[red >= 0 ? red : op->form];
+}
+
 static void put_form(struct decoder *d, const struct px_op *op, struct kn_op *to)
 {
-    const struct kn_form *form = &d->forms[op->form];
+    const struct kn_form *form = form_of(d, op);
     const bool whole = d->whole[op - d->program->ops];
     start(op, to, form->run[op->guard != PX_NONE && !is_branched_over(op)], form->run[!whole]);
     set_operands(d, op, to);

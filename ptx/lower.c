@@ -331,7 +331,7 @@ void px_waits(struct px_lower *l)
 
 void px_ordered(struct px_lower *l)
 {
-    l->ordered = true;
+    l->ordered++;
 }
 
 void px_uses_barriers(struct px_lower *l)

@@ -100,15 +100,20 @@ static const char *form_type(struct px_lower *l, const struct px_statement *s, u
     return px_name(l, "%u", bits);
 }
 
+// Sums of integers, and their like: the value in memory at the end does not depend on the order.
+static bool is_sum(const struct px_statement *s)
+{
+    const char kind = px_type_kind(s->types[0]);
+    return kind != 'f' && kind != 'o' && !px_has(s, PX_MOD_EXCH) && !px_has(s, PX_MOD_CAS) &&
+           !px_has(s, PX_MOD_INC) && !px_has(s, PX_MOD_DEC);
+}
+
 static void note_atomic(struct px_lower *l, const struct px_statement *s, enum px_space space,
                         bool result)
 {
-    const char kind = px_type_kind(s->types[0]);
-    const bool is_sum = kind != 'f' && kind != 'o' && !px_has(s, PX_MOD_EXCH) &&
-                        !px_has(s, PX_MOD_CAS) && !px_has(s, PX_MOD_INC) && !px_has(s, PX_MOD_DEC);
     if (result)
         px_waits(l);
-    if (space != PX_SHARED && (result || !is_sum))
+    if (space != PX_SHARED && (result || !is_sum(s)))
         px_ordered(l);
 }
 
@@ -143,12 +148,13 @@ static void lower_atomic(struct px_lower *l, const struct px_statement *s, bool 
     // "The optional .sem qualifier … the default is .relaxed."
     if (px_has(s, PX_MOD_RELEASE) || px_has(s, PX_MOD_ACQ_REL))
         px_emit_form(l, "fence.light", 0, PX_NONE, NULL, 0);
-    px_emit_form(l,
-                 px_name(l, "%s.%s.%s.%s%s", result ? "atom" : "red",
-                         space == PX_SHARED && values == 1 ? "shared" : "generic",
-                         px_modifier_name(operation), form_type(l, s, operation),
-                         values > 1 ? ".v" : ""),
-                 a.offset, PX_NONE, r, n);
+    struct px_op *op = px_emit_form(
+        l,
+        px_name(l, "%s.%s.%s.%s%s", result ? "atom" : "red",
+                space == PX_SHARED && values == 1 ? "shared" : "generic",
+                px_modifier_name(operation), form_type(l, s, operation), values > 1 ? ".v" : ""),
+        a.offset, PX_NONE, r, n);
+    op->sum = result && space != PX_SHARED && is_sum(s);
     note_atomic(l, s, space, result);
     if (px_has(s, PX_MOD_ACQUIRE) || px_has(s, PX_MOD_ACQ_REL))
         px_emit_form(l, "fence.light", 0, PX_NONE, NULL, 0);

@@ -12,6 +12,7 @@
 #include "decode.h"
 #include "flow.h"
 #include "kn_float.h"
+#include "kn_lanes.h"
 #include "outline.h"
 
 // A program and its memory.
@@ -109,6 +110,52 @@ static void kernel_read(struct px_lower *l)
     px_outline_complete(l);
 }
 
+// ---- atomics without a result ----
+
+// Compilers write atom instead of red if a program does not use the result.
+static bool is_atomic(const struct px_op *op)
+{
+    unsigned count;
+    return op->code == PX_FORM && !strncmp(kn_forms(&count)[op->form].name, "atom.", 5);
+}
+
+static void note_reads(const struct px_op *op, bool *reads, size_t registers)
+{
+    for (unsigned n = 0; n < op->sources; n++)
+        if (op->operands[op->destinations + n] < registers)
+            reads[op->operands[op->destinations + n]] = true;
+    if (op->guard < registers)
+        reads[op->guard] = true;
+    if (op->code == PX_FORM_TOGETHER && op->members < registers)
+        reads[op->members] = true;
+}
+
+// Such an atomic waits for nobody, and sums do not depend on the order of blocks.
+static void find_unread(struct px_lower *l)
+{
+    bool *reads = dm_calloc(l->register_count + 1, sizeof *reads);
+    if (!reads) {
+        px_lower_no_memory(l);
+        return;
+    }
+    for (size_t i = 0; i < l->op_count; i++)
+        note_reads(&l->ops[i], reads, l->register_count);
+    l->waits = false;
+    for (size_t i = 0; i < l->op_count; i++) {
+        struct px_op *op = &l->ops[i];
+        if (is_atomic(op) && op->destinations == 1 && op->operands[0] < l->register_count &&
+            !reads[op->operands[0]]) {
+            op->unread = true;
+            op->waits = false;
+            l->ordered -= op->sum;
+        }
+        l->waits |= op->waits;
+    }
+    dm_free(reads);
+}
+
+// ---- all ----
+
 static void program_fill(struct px_lower *l, struct made *made, const bool *meets,
                          const uint32_t *shared_at, const uint32_t *local_at)
 {
@@ -165,6 +212,8 @@ static int program_make(struct px_module *module, unsigned function, struct px_p
     uint32_t *shared_at = shared_places(&l);
     if (!l.error)
         px_flow_order(&l, &meets);
+    if (!l.error)
+        find_unread(&l);
     px_objects_find(&l, &objects);
     px_outline_finish(&l);
     dm_free(l.filled);

@@ -179,6 +179,8 @@ struct px_op {
     bool uniform; // `.uni`
     bool waits;   // reads memory that other threads may change in order to be seen here: volatile,
                   // acquire and relaxed loads, atomics whose result is used
+    bool sum;     // an atomic whose result depends on the order of blocks, but not what it leaves
+    bool unread;  // an atomic whose result no operation reads
     bool strong;  // volatile, relaxed, acquire or release: no race with another one
     uint32_t target; // an index of ops
     const uint32_t *targets;

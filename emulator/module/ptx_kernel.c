@@ -39,7 +39,11 @@
 
 enum {
     PARTS_MOST = 64,
-    PART_MIN_OPS = 1 << 21, // of threads; fewer are not worth a worker's waking
+    // Work that is worth a worker's waking: operations of threads without loops, or time. From
+    // PROBE_MIN_OPS on, the time of the first block is measured, because loops may be long.
+    PART_MIN_OPS = 1 << 21,
+    PROBE_MIN_OPS = 1 << 16,
+    PART_MIN_NS = 200000,
     REGISTERS_LEAST = 16,
     REGISTERS_MOST = 64,
     STACK_LEAST_B = 16 << 10, // frames here are larger than those of the card's compiler
@@ -159,8 +163,8 @@ struct ptx_job {
     struct em_kernel_output output;
     struct em_kernel_heap *heap; // NULL: no kernel of the grid uses malloc
     struct px_host host;
-    uint64_t blocks, parts;
-    bool said_slow;       // atomic
+    uint64_t first, blocks, parts; // blocks from `first` on, in so many parts
+    bool said_slow;                // atomic
     bool short_of_memory; // of a kernel that prints or allocates, whose blocks run in one part
     struct dm_mutex lock; // guards the rest
     bool failed;
@@ -235,7 +239,7 @@ static bool run_part(void *argument, uint64_t index)
         memcpy(part, &job->model, offsetof(struct px_grid, failure));
     em_part(job->blocks, 1, (unsigned)index, (unsigned)job->parts, &first, &count);
     uint32_t rights = dm_pkey_enter();
-    int status = px_run(part, first, first + count);
+    int status = px_run(part, job->first + first, job->first + first + count);
     dm_pkey_leave(rights);
     if (!status)
         return true;
@@ -342,6 +346,27 @@ static void finish_workspace(struct ptx_job *job)
         (void)em_kernel_heap_free(job->heap, job->model.workspace, why, sizeof why);
 }
 
+// Whether workers should run blocks of a grid. If that depends on its loops, runs its first block.
+// A drawn order of blocks must not depend on the time.
+static bool should_share(struct ptx_job *job)
+{
+    const struct em_grid *grid = job->grid;
+    const struct px_program *program = job->model.program;
+    const uint64_t blocks = job->blocks;
+    const uint64_t work = blocks * em_extent_volume(grid->threads) * program->op_count;
+    if (!program->order_free || grid->cooperative || grid->cluster.x || blocks < 2 ||
+        work < PROBE_MIN_OPS || job->host.checks || job->host.stepper || !em_workers_may_help())
+        return false;
+    if (work >= PART_MIN_OPS || job->model.seed)
+        return work >= PART_MIN_OPS;
+    const uint64_t start = dm_now_ns();
+    job->blocks = 1;
+    run_part(job, 0);
+    job->first = 1;
+    job->blocks = job->failed ? 0 : blocks - 1;
+    return job->blocks > 1 && (dm_now_ns() - start) * job->blocks >= PART_MIN_NS;
+}
+
 static CUresult run_grid(const struct em_grid *grid)
 {
     em_assert_unlocked();
@@ -365,14 +390,12 @@ static CUresult run_grid(const struct em_grid *grid)
         em_kernel_output_start(&job.output, grid->context);
     job.model.seed = draw_seed(&job);
     job.host.stepper = em_ptx_step_start(grid, grid->code->name);
-    const uint64_t work = job.blocks * em_extent_volume(grid->threads) * program->op_count;
-    if (program->order_free && !grid->cooperative && !grid->cluster.x && job.blocks > 1 &&
-        work >= PART_MIN_OPS && !job.host.checks && !job.host.stepper && em_workers_may_help())
+    if (should_share(&job))
         job.parts = job.blocks < PARTS_MOST ? job.blocks : PARTS_MOST;
-    if (job.parts == 1)
-        run_part(&job, 0);
-    else
+    if (job.parts > 1)
         em_workers_run(run_part, &job, job.parts);
+    else if (job.blocks)
+        run_part(&job, 0);
     em_ptx_step_finish(job.host.stepper);
     finish_workspace(&job);
     if (job.objects.held || job.objects.empty)

@@ -4,6 +4,8 @@
 
 #include "expect.h"
 #include "guard.h"
+#include "module.h"
+#include "program.h"
 #include "run_text.h"
 
 // What kernels write, a word for each of 32 threads.
@@ -82,6 +84,46 @@ static void address_of_element(void)
         EXPECT_EQ(words[i], 3 * 8 * 256 + 5 * 4);
 }
 
+// Compilers write atom for red. The program then waits for nobody, and what sums leave in memory
+// does not depend on the order of blocks.
+static void results_that_are_not_used(void)
+{
+    static const struct {
+        const char *body;
+        bool waits, order_free;
+    } kernels[] = {
+        {"atom.global.add.u32 %r0, [%m], 1;", false, true},
+        {"atom.shared.add.u32 %r0, [s], 1;", false, true},
+        {"atom.global.add.f32 %f, [%m], 0f3F800000;", false, false},
+        {"atom.global.exch.b32 %r0, [%m], 1;", false, false},
+        {"atom.global.add.u32 %r0, [%m], 1; st.global.u32 [%m+4], %r0;", true, false},
+        {"atom.shared.add.u32 %r0, [s], 1; st.global.u32 [%m+4], %r0;", true, true},
+        {"atom.global.add.u32 %r0, [%m], 1; atom.global.add.u32 %r1, [%m], %r0;", true, false},
+    };
+    for (unsigned i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        struct px_module *m = NULL;
+        const struct px_program *program = NULL;
+        struct px_report report;
+        char text[512];
+        snprintf(text, sizeof text,
+                 ".version 7.0\n.target sm_70\n.address_size 64\n.entry k(.param .u64 p)\n{\n"
+                 ".reg .b32 %%r<2>;\n.reg .f32 %%f;\n.reg .b64 %%m;\n.shared .b32 s;\n"
+                 "ld.param.u64 %%m, [p];\n%s\n}\n",
+                 kernels[i].body);
+        EXPECT_EQ(px_module_load(text, strlen(text), &m, &report), 0);
+        EXPECT_EQ(px_program_get(m, 0, &program, &report), 0);
+        EXPECT_EQ(program->waits, kernels[i].waits);
+        EXPECT_EQ(program->order_free, kernels[i].order_free);
+        px_module_free(m);
+    }
+    run("7.0", "sm_70",
+        ".shared .b32 s; setp.eq.u32 %p1, %t, 0; @%p1 st.shared.u32 [s], %t; bar.warp.sync -1;\n"
+        "setp.lt.u32 %p2, %t, 20; @%p2 atom.shared.add.u32 %r1, [s], %t; bar.warp.sync -1;\n"
+        "ld.shared.u32 %r0, [s];");
+    for (uint32_t i = 0; i < 32; i++)
+        EXPECT_EQ(words[i], 19 * 20 / 2);
+}
+
 int main(void)
 {
     dm_guard_init();
@@ -89,5 +131,6 @@ int main(void)
     shuffle_of_active_threads();
     old_spellings();
     address_of_element();
+    results_that_are_not_used();
     return 0;
 }
