@@ -9,6 +9,7 @@
 
 #include "kn_chain.h"
 #include "kn_cpu.h"
+#include "kn_register.h"
 
 enum {
     FORMS_MOST = 4096, // of a set
@@ -167,6 +168,22 @@ const struct kn_chain *const *kn_chains_for(unsigned flags)
 const struct kn_chain *const *kn_chains(void)
 {
     return kn_chains_for(kn_cpu_flags());
+}
+
+#pragma GCC visibility push(hidden)
+kn_register_copy_fn kn_register_copy_c, kn_register_copy_avx2, kn_register_copy_avx512;
+#pragma GCC visibility pop
+
+kn_register_copy_fn *kn_register_copy(void)
+{
+    static kn_register_copy_fn *const of[SETS] = {
+        kn_register_copy_c,
+#if KN_HAVE_LANES_SETS
+        kn_register_copy_avx2,
+        kn_register_copy_avx512,
+#endif
+    };
+    return of[set_index(kn_cpu_flags())];
 }
 
 void kn_warp_activate(struct kn_warp *w, uint32_t lanes)

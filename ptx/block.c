@@ -74,6 +74,7 @@ void px_block_init(struct px_block *block, struct px_grid *grid, const struct px
     block->thread_count = thread_count(grid);
     block->warp_count = warp_count(grid);
     block->single = single;
+    block->copy = kn_register_copy();
     block->warps = (struct px_warp *)(void *)at;
     block->memory = (struct kn_memory){
         .shared_B = px_shared_size(grid),
@@ -161,10 +162,13 @@ static void start_single(struct px_block *block)
 
 bool px_block_start_next(struct px_block *block)
 {
-    if (!block->single || block->stepping || block->next_warp + 1 >= block->warp_count)
+    struct px_warp *warp = block->warps;
+    if (!block->single || block->stepping || block->grid->seed ||
+        block->next_warp + 1 >= block->warp_count)
         return false;
-    block->next_warp++;
-    start_single(block);
+    warp->index = ++block->next_warp;
+    px_fill_warp(block, warp->w.r, warp->index);
+    px_warp_restart(warp, lanes_of(block, warp->index));
     return true;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include "barrier.h"
 #include "grid.h"
+#include "kn_register.h"
 #include "warp.h"
 
 struct px_checker;
@@ -31,6 +32,7 @@ struct px_block {
     bool moved;            // a warp has gone round a loop that may be progress: see stall.h
     struct px_warp *warps; // warp_count, or 1 if single
     const char *indices;   // the registers of decoded->warp, for each warp
+    kn_register_copy_fn *copy;
     struct px_warp *volatile current;
     uint32_t next_warp; // single: the next warp to run
     bool started;       // single: that warp has started
@@ -64,7 +66,8 @@ bool px_block_time_out(struct px_block *block);
 void px_block_allow(struct px_block *block, int64_t budget);
 // Warps that stop run the next one at once if that is simple, so that they need not return to
 // px_block_run. After a warp has begun to wait: returns the warp whose turn comes next, which is
-// ready, or NULL. After the end of a single one: starts the next one in its place.
+// ready, or NULL. When all threads of a single one, which have not diverged, have ended: starts the
+// next one in its place.
 struct px_warp *px_block_turn(struct px_block *block);
 bool px_block_start_next(struct px_block *block);
 // Runs a block until it has ended, every warp waits, or the budgets are used up.

@@ -288,5 +288,6 @@ void px_fill_warp(const struct px_block *block, char *file, uint32_t warp)
     const struct px_fills *fills = &block->decoded->warp;
     const char *from = block->indices + (size_t)warp * fills->count * PX_INDEX_B;
     for (uint32_t n = 0; n < fills->count; n++, from += PX_INDEX_B)
-        memcpy(file + block->decoded->offsets[fills->registers[n]], from, PX_INDEX_B);
+        block->copy((uint32_t *)(void *)(file + block->decoded->offsets[fills->registers[n]]),
+                    (const uint32_t *)(const void *)from);
 }

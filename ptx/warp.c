@@ -161,6 +161,13 @@ void px_warp_start(struct px_warp *warp, const struct kn_op *first, uint32_t lan
         px_stepping_warp(warp->block->stepping, warp);
 }
 
+void px_warp_restart(struct px_warp *warp, uint32_t lanes)
+{
+    warp->w.lanes = lanes;
+    warp->turn = warp->last_turn = warp->backward = 0;
+    activate(warp, lanes);
+}
+
 unsigned px_warp_run(struct px_warp *warp)
 {
     const struct kn_op *op = px_warp_next(warp);
@@ -415,9 +422,9 @@ const struct kn_op *px_op_exit(const struct kn_op *op, struct kn_warp *w)
     const uint32_t lanes = kn_mask_of(op, w);
     if (!lanes)
         KN_NEXT;
+    if (lanes == w->active && !warp->count && px_block_start_next(warp->block))
+        KN_GO(warp->block->decoded->ops);
     const struct kn_op *next = px_warp_end(warp, lanes, op + 1);
-    if (!next && (enum px_stop)w->stop == PX_STOP_ENDED && px_block_start_next(warp->block))
-        next = px_warp_next(warp);
     if (!next)
         return NULL;
     KN_GO(next);

@@ -73,6 +73,8 @@ static inline struct px_warp *px_warp_of(struct kn_warp *w)
 
 // Makes all `lanes` ready at the first operation.
 void px_warp_start(struct px_warp *warp, const struct kn_op *first, uint32_t lanes);
+// Makes all `lanes` active at once. Precondition: no fragment is left, and the warp is not stepped.
+void px_warp_restart(struct px_warp *warp, uint32_t lanes);
 // Runs the warp until it stops: see enum px_stop and KN_STOP_FAULT. Other warps of the block may
 // have run after it (px_block_turn); the result is that of the last one, px_block.current.
 unsigned px_warp_run(struct px_warp *warp);

@@ -1,8 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Links of chains: arithmetic of f32 and of integers of 32 bits.
+// Links of chains: arithmetic of f32 and of integers of 32 bits. And copies of registers.
 #include "chain.inc.h"
 
 #include "families.h"
+#include "kn_register.h"
+
+#pragma GCC visibility push(hidden)
+kn_register_copy_fn KN_JOIN(kn_register_copy, KN_SET);
+#pragma GCC visibility pop
+
+void KN_JOIN(kn_register_copy, KN_SET)(uint32_t *to, const uint32_t *from)
+{
+    uint32_t *const d = __builtin_assume_aligned(to, 64);
+    const uint32_t *const a = __builtin_assume_aligned(from, 64);
+    KN_EACH_LANE
+    d[i] = a[i];
+}
 
 #if KN_HAVE_CHAINS
 #define FLOATS(x) ((kn_floats)(x))
