@@ -73,23 +73,31 @@ static uint64_t find(const struct ref_instruction *ins, uint64_t a)
     return UINT32_MAX;
 }
 
+// Positions and lengths have 8 bits, but for fields of 64 bits the card takes all 32.
+static uint64_t place(const struct ref_instruction *ins, uint64_t x)
+{
+    return x & (ins->bits == 64 ? UINT32_MAX : 0xff);
+}
+
 // "bfe: pos = b & 0xff, len = c & 0xff; sbit is the sign for signed types, and 0 if len is 0; the
 // field's highest bit, or the input's if the field extends beyond it".
 static uint64_t extract(const struct ref_instruction *ins, const uint64_t *in)
 {
-    const unsigned at = in[1] & 0xff, length = in[2] & 0xff, last = at + length - 1;
-    const bool sign =
-        ins->is_signed && length && bit(in[0], last < ins->bits ? last : ins->bits - 1);
+    const uint64_t at = place(ins, in[1]), length = place(ins, in[2]), last = at + length - 1;
+    const unsigned top = last < ins->bits ? (unsigned)last : ins->bits - 1;
+    const bool sign = ins->is_signed && length && bit(in[0], top);
     uint64_t out = 0;
-    for (unsigned i = 0; i < ins->bits; i++)
-        out |= (uint64_t)(i < length && at + i < ins->bits ? bit(in[0], at + i) : sign) << i;
+    for (unsigned i = 0; i < ins->bits; i++) {
+        const bool inside = i < length && at + i < ins->bits;
+        out |= (uint64_t)(inside ? bit(in[0], (unsigned)at + i) : sign) << i;
+    }
     return out;
 }
 
 // "bfi: inserts len bits of a into b from pos on".
 static uint64_t insert(const struct ref_instruction *ins, const uint64_t *in)
 {
-    const unsigned at = in[2] & 0xff, length = in[3] & 0xff;
+    const uint64_t at = place(ins, in[2]), length = place(ins, in[3]);
     uint64_t out = in[1];
     for (unsigned i = 0; i < length && at + i < ins->bits; i++)
         out = (out & ~(UINT64_C(1) << (at + i))) | (uint64_t)bit(in[0], i) << (at + i);
