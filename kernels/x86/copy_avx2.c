@@ -30,12 +30,38 @@ static void copy_prefetched(uint8_t *dst, const uint8_t *src, uint64_t size_B)
     memcpy(dst + i, src + i, size_B - i);
 }
 
+// For processors whose string moves take over lines of the destination without reading them.
+static void copy_string(void *dst, const void *src, uint64_t size_B)
+{
+    __asm__ volatile("rep movsb" : "+D"(dst), "+S"(src), "+c"(size_B) : : "memory");
+}
+
+// For sizes beyond the caches: stores that do not read lines of the destination first.
+static void copy_streamed(uint8_t *dst, const uint8_t *src, uint64_t size_B)
+{
+    uint64_t i = 64 - ((uintptr_t)dst & 63);
+
+    memcpy(dst, src, i);
+    for (; i + 64 <= size_B; i += 64) {
+        __m256i a = LOAD(src + i), b = LOAD(src + i + 32);
+        __builtin_prefetch(src + i + PREFETCH_B, 0, 3);
+        _mm256_stream_si256((__m256i *)(dst + i), a);
+        _mm256_stream_si256((__m256i *)(dst + i + 32), b);
+    }
+    _mm_sfence();
+    memcpy(dst + i, src + i, size_B - i);
+}
+
 void kn_copy_avx2(void *dst, const void *src, uint64_t size_B)
 {
-    if (size_B < kn_copy_prefetch_min_B)
-        memcpy(dst, src, size_B);
-    else
+    if (size_B >= kn_copy_string_min_B)
+        copy_string(dst, src, size_B);
+    else if (size_B >= kn_copy_stream_min_B)
+        copy_streamed(dst, src, size_B);
+    else if (size_B >= kn_copy_prefetch_min_B)
         copy_prefetched(dst, src, size_B);
+    else
+        memcpy(dst, src, size_B);
 }
 
 // Copies more than 128 bytes: the first 32 unaligned, then steps to aligned destinations, and the

@@ -6,10 +6,19 @@
 
 #define ARENA_B (96u << 10)
 
+// Limits from which copies take another way.
+static void set_limits(uint64_t prefetch_B, uint64_t string_B, uint64_t stream_B)
+{
+    kn_copy_prefetch_min_B = prefetch_B;
+    kn_copy_string_min_B = string_B;
+    kn_copy_stream_min_B = stream_B;
+}
+
 static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a,
                            struct ca_arena *b, struct ca_arena *source, unsigned rounds)
 {
-    const uint64_t prefetch_min_B = kn_copy_prefetch_min_B;
+    const uint64_t prefetch_min_B = kn_copy_prefetch_min_B, string_min_B = kn_copy_string_min_B,
+                   stream_min_B = kn_copy_stream_min_B;
 
     ca_begin("copy");
     for (unsigned i = 0; i < 1500 * rounds; i++) {
@@ -18,12 +27,13 @@ static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, str
 
         if (!size_B)
             continue;
-        kn_copy_prefetch_min_B = ca_below(2) ? 64 : prefetch_min_B;
+        set_limits(ca_below(2) ? 64 : prefetch_min_B, ca_below(3) ? UINT64_MAX : 64,
+                   ca_below(3) ? UINT64_MAX : 64);
         dsp->copy.copy(a->base + to, source->base + from, size_B);
         c->copy.copy(b->base + to, source->base + from, size_B);
         ca_same("copy", a, b, "%llu bytes from +%zu to +%zu", (unsigned long long)size_B, from, to);
     }
-    kn_copy_prefetch_min_B = prefetch_min_B;
+    set_limits(prefetch_min_B, string_min_B, stream_min_B);
     ca_begin("move");
     for (unsigned i = 0; i < 1500 * rounds; i++) {
         uint64_t size_B = ca_random_size(ARENA_B);
