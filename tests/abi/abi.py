@@ -7,6 +7,7 @@ Compared are every name, size, offset, value, prototype and macro, and for the r
 overloads for C++. Exit status 77: no toolkit or no clang is installed.
 """
 import argparse
+import gc
 import os
 import re
 import shutil
@@ -130,6 +131,7 @@ def main():
         skip(f'no CUDA toolkit of version {VERSION} is installed')
     if not a.clang:
         skip('clang, which reads the headers, is not installed')
+    gc.disable()  # the syntax trees are large and have no cycles
     count = 0
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / 'vdpau').mkdir()

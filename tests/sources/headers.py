@@ -33,6 +33,8 @@ KEPT = ('-D', '-m', '-pthread')
 def flags_of(command, folder):
     """The flags of a compilation that matter to headers; paths become absolute."""
     for flag in shlex.split(command):
+        if flag.startswith('-I') and flag.endswith('.p'):
+            continue  # the folder of one target, in which no header is
         if flag.startswith('-I'):
             yield '-I' + os.path.normpath(os.path.join(folder, flag[2:]))
         elif flag.startswith('-isystem'):
