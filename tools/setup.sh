@@ -43,7 +43,7 @@ configure() {
         for option in "$@"; do # a build folder keeps its machine
             [[ $option = --cross-file=* ]] || options+=("$option")
         done
-        meson configure "$folder" "${options[@]}" >/dev/null
+        meson setup --reconfigure "$folder" "$root" "${options[@]}" >/dev/null
     else
         if ! meson setup "$folder" "$root" "$@" >"$folder.log" 2>&1; then
             cat "$folder.log" >&2
