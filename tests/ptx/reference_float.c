@@ -89,13 +89,14 @@ static void apply(const struct ref_instruction *ins, const uint64_t *a, struct e
     }
 }
 
-// As measured, the second operand's NaN comes first in f64's add, sub and mul.
+// As measured, the last operand's NaN comes first in f64's add, sub, mul and fma.
 static uint64_t nan_of(const struct ref_instruction *ins, const uint64_t *a)
 {
-    const bool second_first = ins->operation <= MUL;
-    const uint64_t order[3] = {a[second_first], a[!second_first], a[2]};
-    const unsigned counts[] = {[ADD] = 2, 2, 2, 3, 2, 1, 1, 1, 1};
-    return ref_nan(ins->format, order, counts[ins->operation]);
+    const unsigned counts[] = {[ADD] = 2, 2, 2, 3, 2, 1, 1, 1, 1}, count = counts[ins->operation];
+    uint64_t order[3];
+    for (unsigned i = 0; i < count; i++)
+        order[i] = a[ins->operation <= FMA ? count - 1 - i : i];
+    return ref_nan(ins->format, order, count);
 }
 
 static uint64_t compute_one(const struct ref_instruction *ins, const uint64_t *in)
