@@ -331,7 +331,7 @@ TEST(halves)
     EXPECT_NO_DIAGNOSTIC();
     EXPECT_OK(cuMemsetD8Async(order_p + 31, 1, 1, order_b));
     EXPECT_DIAGNOSTIC(O01);
-    EXPECT(strstr(order_line("O01"), "writes 1 bytes from"));
+    EXPECT(strstr(order_line("O01"), "writes 1 byte from"));
 }
 
 TEST(columns)

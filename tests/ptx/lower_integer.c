@@ -157,7 +157,12 @@ static void video(void)
         fprintf(stderr, "FAIL vmad: shift %u, flags %x\n", v.write, v.flags);
     }
     refused("vadd.u32.u32.u32 %r0, %r1.b4, %r2;", "selector .b4");
-    refused("vadd.u32.u32.u32 %r0, %r1, %r2, %r3;", "third source");
+    refused("vadd.u32.u32.u32.max %r0, %r1, %r2;", "third source is missing");
+    v = video_of("vadd.u32.u32.u32 %r0, %r1, %r2, %r3;");
+    if (v.second) {
+        failures++;
+        fprintf(stderr, "FAIL vadd: a third source makes a secondary operation\n");
+    }
     refused("vadd2.u32.u32.u32 %r0.h01, %r1, %r2, %r3;", "falling order");
     refused("vmad.u32.u32.u32.po %r0, %r1, %r2, -%r3;", "negated");
 }
