@@ -18,13 +18,13 @@ def names(text):
 
 # The plain build runs what no sanitizer can find anything in: documents, generated files, programs
 # of other people, and what a card answered. It does not repeat the cases with failing allocations,
-# because AddressSanitizer finds more in them.
-PLAIN_SUITES_OUT = {'failures'}
+# because AddressSanitizer finds more in them. `long` is for tests that install a lot.
+PLAIN_SUITES_OUT = {'failures', 'long'}
 
 # AddressSanitizer and UndefinedBehaviorSanitizer: what reaches code that no other test reaches. The
 # recordings are compared in the plain build. They make the calls of tests/api with other arguments,
 # so three are kept, which run each instruction, fetch and surface access.
-ASAN_SUITES_OUT = {'docs', 'exports', 'silicon'}
+ASAN_SUITES_OUT = {'docs', 'exports', 'long', 'silicon'}
 ASAN_KEPT = {'recorded, x_ptx', 'recorded, x_surf', 'recorded, x_tex'}
 # The same programs as for `manual`; the answers of the driver differ, and not the drawing.
 ASAN_NAMES_OUT = re.compile(r'(one_process|two_processes|one_thread|two_threads|kernel_draws) '
