@@ -27,6 +27,7 @@ static struct patched {
     struct link_map *map; // NULL after the object was closed
     uint64_t code;        // an address of its functions; 0: a free element
     struct rd_stubs stubs;
+    void *cells[RD_NVRTC_ENTRIES]; // of a compiler
 } patched[PATCHED_MAX];
 
 // The result of scanning one object. One variable is enough because the loader calls these
@@ -99,14 +100,22 @@ static const char *name_of(const struct link_map *map)
     return map->l_name && *map->l_name ? map->l_name : "/proc/self/exe";
 }
 
+static struct patched *free_element(void)
+{
+    for (int i = 0; i < PATCHED_MAX; i++)
+        if (!patched[i].code)
+            return &patched[i];
+    return NULL;
+}
+
 static void remember(struct link_map *map, const struct rd_stubs *stubs)
 {
-    for (int i = 0; i < PATCHED_MAX; i++) {
-        if (!patched[i].code) {
-            patched[i] = (struct patched){map, scan.entries[0].address, *stubs};
-            return;
-        }
-    }
+    struct patched *p = free_element();
+    if (!p)
+        return;
+    p->map = map;
+    p->code = scan.entries[0].address;
+    p->stubs = *stubs;
 }
 
 static bool is_mapped(uint64_t address)
@@ -182,7 +191,13 @@ static void refuse_merged(void)
 static void redirect_compiler(struct link_map *map, const struct rd_file *file)
 {
     struct rd_stubs stubs;
-    scan.count = rd_nvrtc_entries(file, map->l_addr, scan.entries);
+    struct patched *p = free_element();
+    if (!p) {
+        fprintf(stderr, "cardless: NVRTC in %s is not redirected, because too many objects are\n",
+                name_of(map));
+        return;
+    }
+    scan.count = rd_nvrtc_entries(file, map->l_addr, p->cells, scan.entries);
     if (scan.count && !rd_patch(scan.entries, scan.count, &stubs))
         remember(map, &stubs);
 }

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-enum { LIBRARIES_MAX = 8 };
-
 // Each pair has the same parameters: a program, and where the bytes or their number go.
 static const char *const from[RD_NVRTC_ENTRIES] = {"nvrtcGetCUBIN", "nvrtcGetCUBINSize"};
 static const char *const to[RD_NVRTC_ENTRIES] = {"nvrtcGetPTX", "nvrtcGetPTXSize"};
@@ -34,19 +32,17 @@ static void collect(void *context, const char *name, const Elf64_Sym *symbol)
     }
 }
 
-size_t rd_nvrtc_entries(const struct rd_file *file, uint64_t base, struct rd_entry *out)
+size_t rd_nvrtc_entries(const struct rd_file *file, uint64_t base, void *cells[RD_NVRTC_ENTRIES],
+                        struct rd_entry *out)
 {
-    static void *cells[LIBRARIES_MAX][RD_NVRTC_ENTRIES];
-    static size_t libraries;
     struct found found = {{0}, {0}};
     rd_file_symbols(file, SHT_DYNSYM, collect, &found);
     for (int i = 0; i < RD_NVRTC_ENTRIES; i++)
-        if (!found.from[i] || !found.to[i] || libraries == LIBRARIES_MAX)
+        if (!found.from[i] || !found.to[i])
             return 0;
     for (int i = 0; i < RD_NVRTC_ENTRIES; i++) {
-        cells[libraries][i] = (void *)(uintptr_t)(base + found.to[i]->st_value);
-        out[i] = (struct rd_entry){base + found.from[i]->st_value, &cells[libraries][i]};
+        cells[i] = (void *)(uintptr_t)(base + found.to[i]->st_value);
+        out[i] = (struct rd_entry){base + found.from[i]->st_value, &cells[i]};
     }
-    libraries++;
     return RD_NVRTC_ENTRIES;
 }

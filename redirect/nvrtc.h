@@ -14,5 +14,7 @@ bool rd_is_nvrtc(const char *path);
 
 // The entries of nvrtcGetCUBIN and nvrtcGetCUBINSize, which are to jump to nvrtcGetPTX and
 // nvrtcGetPTXSize of the same library. Returns their number: 0 if one of the four is missing or
-// shorter than a jump.
-size_t rd_nvrtc_entries(const struct rd_file *file, uint64_t base, struct rd_entry *out);
+// shorter than a jump. `cells` get the addresses that the jumps read; they must live as long as the
+// jumps.
+size_t rd_nvrtc_entries(const struct rd_file *file, uint64_t base, void *cells[RD_NVRTC_ENTRIES],
+                        struct rd_entry *out);

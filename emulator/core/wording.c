@@ -15,6 +15,13 @@ static bool is_letter(char c)
 
 // ---- grammar ----
 
+// Whether `before` ends at `at`.
+static bool follows(const char *text, const char *at, const char *before)
+{
+    const size_t length = strlen(before);
+    return (size_t)(at - text) >= length && !strncmp(at - length, before, length);
+}
+
 void em_wording_singular(char *text)
 {
     static const char *const units[] = {"bytes",   "elements", "rows",   "levels", "layers",
@@ -22,6 +29,8 @@ void em_wording_singular(char *text)
                                         "kernels", "devices",  "pages",  "slices"};
     for (char *at = strstr(text, "1 "); at; at = strstr(at + 1, "1 ")) {
         if (at > text && (is_letter(at[-1]) || at[-1] == '.' || at[-1] == ','))
+            continue;
+        if (follows(text, at, " x ") || follows(text, at, " are ")) // a shape; a verb in the plural
             continue;
         for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
             const size_t length = strlen(units[i]);

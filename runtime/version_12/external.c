@@ -34,10 +34,11 @@ cudaError_t rt12_cudaSignalExternalSemaphoresAsync(
     cudaStream_t stream)
 {
     struct cudaExternalSemaphoreSignalParams *params = NULL;
-    if (paramsArray && numExtSems) {
-        params = malloc(numExtSems * sizeof *params);
+    if (paramsArray) {
+        params = malloc((numExtSems + (size_t)1) * sizeof *params);
         if (!params)
-            return cudaErrorMemoryAllocation;
+            return rt_fail(cudaErrorMemoryAllocation,
+                           "out of host memory for numExtSems (%u) semaphores", numExtSems);
         for (unsigned int i = 0; i < numExtSems; i++)
             params[i] = signal_params(&paramsArray[i]);
     }
@@ -53,10 +54,11 @@ rt12_cudaWaitExternalSemaphoresAsync(const cudaExternalSemaphore_t *extSemArray,
                                      unsigned int numExtSems, cudaStream_t stream)
 {
     struct cudaExternalSemaphoreWaitParams *params = NULL;
-    if (paramsArray && numExtSems) {
-        params = malloc(numExtSems * sizeof *params);
+    if (paramsArray) {
+        params = malloc((numExtSems + (size_t)1) * sizeof *params);
         if (!params)
-            return cudaErrorMemoryAllocation;
+            return rt_fail(cudaErrorMemoryAllocation,
+                           "out of host memory for numExtSems (%u) semaphores", numExtSems);
         for (unsigned int i = 0; i < numExtSems; i++)
             params[i] = wait_params(&paramsArray[i]);
     }

@@ -60,7 +60,10 @@ cudaError_t rt12_cudaLaunchCooperativeKernelMultiDevice(struct cudaLaunchParams 
     RT_TRY(rt_cu.cuDeviceGetCount(&devices));
     // Manual: "No two kernels can be launched on the same device."
     if (!numDevices || numDevices > (unsigned)devices)
-        return cudaErrorInvalidValue;
+        return rt_fail(cudaErrorInvalidValue,
+                       "numDevices (%u) must be from 1 to the number of devices"
+                       " (%d)",
+                       numDevices, devices);
     CUDA_LAUNCH_PARAMS *list = malloc(numDevices * sizeof *list);
     if (!list)
         return cudaErrorMemoryAllocation;

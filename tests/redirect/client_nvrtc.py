@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """NVRTC is asked for machine code, and the driver runs what it returns."""
+import _ctypes
 import ctypes
 import glob
 import site
@@ -47,6 +48,11 @@ for folder in site.getsitepackages():
         for arch in (b'sm_90', b'sm_75', b'compute_90'):
             if run(compiled(library, arch)) != 42:
                 sys.exit('the kernel has not run')
+        for _ in range(12):  # it can be closed and opened as often as a program likes
+            _ctypes.dlclose(library._handle)
+            library = ctypes.CDLL(path)
+            if b'.version' not in compiled(library, b'sm_90').raw:
+                sys.exit('after it was opened again, NVRTC gave machine code')
         print('machine code for 3 architectures was PTX')
         sys.exit(0)
 sys.exit('NVRTC was not found')

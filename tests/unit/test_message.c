@@ -83,9 +83,11 @@ TEST(wrong_order)
 
 TEST(singular)
 {
-    char text[] = "1 bytes, 11 bytes, 0.1 bytes, 1 bytesize, (1 rows x 1 levels), x1 bytes";
+    char text[] = "1 bytes, 11 bytes, 0.1 bytes, 1 bytesize, (1 rows of 1 levels), x1 bytes; "
+                  "3 x 1 x 1 blocks; there are 1 devices";
     em_wording_singular(text);
-    EXPECT_STR(text, "1 byte, 11 bytes, 0.1 bytes, 1 bytesize, (1 row x 1 level), x1 bytes");
+    EXPECT_STR(text, "1 byte, 11 bytes, 0.1 bytes, 1 bytesize, (1 row of 1 level), x1 bytes; "
+                     "3 x 1 x 1 blocks; there are 1 devices");
 }
 
 TEST(arguments)
