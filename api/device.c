@@ -247,9 +247,9 @@ CUresult api_cuDeviceGetHostAtomicCapabilities(unsigned int *capabilities,
 static CUresult get_pair(CUdevice source, CUdevice destination)
 {
     struct em_device *a, *b;
-    CUresult r = em_device_get(source, &a);
+    CUresult r = em_device_get_as("srcDevice", source, &a);
     if (!r)
-        r = em_device_get(destination, &b);
+        r = em_device_get_as("dstDevice", destination, &b);
     if (!r && a == b)
         r = em_fail(CUDA_ERROR_INVALID_DEVICE,
                     "srcDevice and dstDevice are both %d; a device is not its own peer", source);
@@ -298,9 +298,9 @@ CUresult api_cuDeviceGetP2PAtomicCapabilities(unsigned int *capabilities,
 CUresult api_cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDev)
 {
     struct em_device *a, *b;
-    CUresult r = em_device_get(dev, &a);
+    CUresult r = em_device_get_as("dev", dev, &a);
     if (!r)
-        r = em_device_get(peerDev, &b);
+        r = em_device_get_as("peerDev", peerDev, &b);
     if (!r)
         *canAccessPeer = a != b;
     return r;

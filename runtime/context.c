@@ -34,10 +34,16 @@ int rt_current_device(void)
     return chosen ? chosen - 1 : rt_valid_device(0);
 }
 
-cudaError_t rt_device_check(int device)
+cudaError_t rt_device_check(const char *argument, int device)
 {
-    CUdevice handle;
-    return rt_error(rt_cu.cuDeviceGet(&handle, device));
+    int count;
+    RT_TRY(rt_cu.cuDeviceGetCount(&count));
+    if (device >= 0 && device < count)
+        return cudaSuccess;
+    return rt_fail(cudaErrorInvalidDevice,
+                   count == 1 ? "%s (%d) is not a device; the only device is 0"
+                              : "%s (%d) is not a device; use 0 to %d",
+                   argument, device, count - 1);
 }
 
 // Whether a primary context exists. The program may have released or reset it.

@@ -11,8 +11,9 @@
 // first one.
 int rt_current_device(void);
 
-// Returns cudaErrorInvalidDevice if there is no device of this number.
-cudaError_t rt_device_check(int device);
+// Returns cudaErrorInvalidDevice if there is no device of this number, with a message that calls it
+// `argument`.
+cudaError_t rt_device_check(const char *argument, int device);
 
 // The primary context of a device. Creates it if the runtime has not done that yet, or if it was
 // destroyed since.

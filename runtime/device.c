@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The manual's chapter "Device Management": devices, their choice, and their flags.
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "fat_binary.h"
@@ -31,7 +32,7 @@ cudaError_t rt_cudaGetDevice(int *device)
 // context that the program created (recorded: contexts/created-context-SetDevice).
 cudaError_t rt_cudaSetDevice(int device)
 {
-    cudaError_t r = rt_device_check(device);
+    cudaError_t r = rt_device_check("device", device);
     if (r)
         return r;
     rt_thread()->chosen = device + 1;
@@ -54,13 +55,16 @@ cudaError_t rt_cudaSetValidDevices(int *device_arr, int len)
     int devices;
     RT_TRY(rt_cu.cuDeviceGetCount(&devices));
     if (len < 0 || len > devices || len > LISTED)
-        return rt_fail(cudaErrorInvalidValue, "len (%d) must be from 0 to the %d devices", len,
-                       devices);
+        return rt_fail(cudaErrorInvalidValue,
+                       "len (%d) must be from 0 to the number of devices (%d)", len, devices);
     if (len && !device_arr)
         return rt_fail(cudaErrorInvalidValue, "argument device_arr is NULL");
-    for (int i = 0; i < len; i++)
-        if (rt_device_check(device_arr[i]))
+    for (int i = 0; i < len; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "device_arr[%d]", i);
+        if (rt_device_check(name, device_arr[i]))
             return cudaErrorInvalidDevice;
+    }
     __atomic_store_n(&listed_count, 0, __ATOMIC_RELEASE);
     for (int i = 0; i < len; i++)
         __atomic_store_n(&listed[i], device_arr[i], __ATOMIC_RELAXED);
@@ -111,7 +115,7 @@ cudaError_t rt_cudaGetDeviceFlags(unsigned int *flags)
 cudaError_t rt_cudaInitDevice(int device, unsigned int deviceFlags, unsigned int flags)
 {
     CUcontext context;
-    cudaError_t r = rt_device_check(device);
+    cudaError_t r = rt_device_check("device", device);
     if (!r && (flags & cudaInitDeviceFlagsAreValid))
         r = device_set_flags(device, deviceFlags);
     return r ? r : rt_context_primary(device, &context);

@@ -38,7 +38,7 @@ cudaError_t rt_set_first_device(int device)
 {
     unsigned flags;
     int active;
-    const cudaError_t error = rt_device_check(device);
+    const cudaError_t error = rt_device_check("device", device);
     if (error != cudaSuccess)
         return error;
     RT_TRY(rt_cu.cuDevicePrimaryCtxGetState(device, &flags, &active));

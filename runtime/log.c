@@ -36,7 +36,7 @@ cudaError_t rt_cudaDeviceRegisterAsyncNotification(int device, cudaAsyncCallback
                                                    void *userData,
                                                    cudaAsyncCallbackHandle_t *callback)
 {
-    cudaError_t r = rt_device_check(device);
+    cudaError_t r = rt_device_check("device", device);
     return r ? r
              : rt_error(rt_cu.cuDeviceRegisterAsyncNotification(
                    device, (CUasyncCallback)(void *)callbackFunc, userData,
@@ -45,7 +45,7 @@ cudaError_t rt_cudaDeviceRegisterAsyncNotification(int device, cudaAsyncCallback
 
 cudaError_t rt_cudaDeviceUnregisterAsyncNotification(int device, cudaAsyncCallbackHandle_t callback)
 {
-    cudaError_t r = rt_device_check(device);
+    cudaError_t r = rt_device_check("device", device);
     return r ? r
              : rt_error(rt_cu.cuDeviceUnregisterAsyncNotification(device,
                                                                   (CUasyncCallbackHandle)callback));
@@ -53,6 +53,6 @@ cudaError_t rt_cudaDeviceUnregisterAsyncNotification(int device, cudaAsyncCallba
 
 cudaError_t rt_cudaDeviceGetNvSciSyncAttributes(void *nvSciSyncAttrList, int device, int flags)
 {
-    cudaError_t r = rt_device_check(device);
+    cudaError_t r = rt_device_check("device", device);
     return r ? r : rt_error(rt_cu.cuDeviceGetNvSciSyncAttributes(nvSciSyncAttrList, device, flags));
 }

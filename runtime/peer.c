@@ -18,7 +18,7 @@ cudaError_t rt_cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attr
 cudaError_t rt_cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags)
 {
     CUcontext peer;
-    cudaError_t r = rt_device_check(peerDevice);
+    cudaError_t r = rt_device_check("peerDevice", peerDevice);
     if (!r && flags)
         r = rt_fail(cudaErrorInvalidValue, "flags (0x%x) must be 0", flags);
     if (!r)
@@ -33,7 +33,7 @@ cudaError_t rt_cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags)
 cudaError_t rt_cudaDeviceDisablePeerAccess(int peerDevice)
 {
     CUcontext peer;
-    cudaError_t r = rt_device_check(peerDevice);
+    cudaError_t r = rt_device_check("peerDevice", peerDevice);
     if (!r && peerDevice == rt_current_device())
         r = rt_fail(cudaErrorPeerAccessNotEnabled,
                     "peerDevice (%d) is the current device, which is not its own peer", peerDevice);

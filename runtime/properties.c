@@ -141,7 +141,7 @@ cudaError_t rt_cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int 
 {
     // A wrong device is reported before a wrong attribute (recorded:
     // attributes/bad-attribute-and-device).
-    cudaError_t r = rt_device_check(device);
+    cudaError_t r = rt_device_check("device", device);
     return r ? r : rt_error(rt_cu.cuDeviceGetAttribute(value, (CUdevice_attribute)attr, device));
 }
 
@@ -154,7 +154,7 @@ static int property(CUdevice device, CUdevice_attribute attribute)
 
 cudaError_t rt_cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
 {
-    cudaError_t r = rt_device_check(device);
+    cudaError_t r = rt_device_check("device", device);
     if (r)
         return r;
     memset(prop, 0, sizeof *prop);

@@ -43,13 +43,19 @@ CUresult em_device_bad_as(const char *name, CUdevice ordinal) __attribute__((col
 
 // "CUDA_ERROR_INVALID_DEVICE: the device ordinal supplied by the user does not correspond to a
 // valid CUDA device".
-static inline CUresult em_device_get(CUdevice ordinal, struct em_device **out)
+static inline CUresult em_device_get_as(const char *argument, CUdevice ordinal,
+                                        struct em_device **out)
 {
     *out = NULL;
     if ((unsigned)ordinal >= (unsigned)em_device_count)
-        return em_device_bad(ordinal);
+        return em_device_bad_as(argument, ordinal);
     *out = &em_devices[ordinal];
     return CUDA_SUCCESS;
+}
+
+static inline CUresult em_device_get(CUdevice ordinal, struct em_device **out)
+{
+    return em_device_get_as("device", ordinal, out);
 }
 
 // Returns the result of cuDeviceGetTexture1DLinearMaxWidth: the maximum number of texels of this
