@@ -62,7 +62,9 @@ static void drop(struct dm_space *space, struct dm_kept_mapping *k)
 void dm_kept_drop(struct dm_space *space, uint64_t va, uint64_t size)
 {
     struct dm_range range;
-    while (dm_rangemap_next(&space->kept.ranges, va, &range) && range.start - va < size)
+    // The first one may begin below `va`.
+    while (dm_rangemap_next(&space->kept.ranges, va, &range) &&
+           (range.start <= va || range.start - va < size))
         drop(space, range.owner);
 }
 

@@ -203,7 +203,8 @@ int em_file_open(struct dm_vram *vram, int fd, const struct dm_import_info *info
     struct em_file *file = find_kept(info->dev, info->ino);
     if (file) {
         take_out(file);
-        if (!is_unchanged(file, info, vram)) {
+        // The program may have closed the driver's descriptors (closefrom).
+        if (!is_unchanged(file, info, vram) || dm_physical_fd(file->physical) < 0) {
             file_destroy(file);
             file = NULL;
         }
@@ -367,4 +368,5 @@ void em_file_unmap(struct em_file *file, uint64_t address, uint64_t size)
     uint64_t pages_B, first = pages_in_view(file, address - file->view, size, &pages_B);
     file->view_taken = false;
     dm_freed_leave(&em_space, &file->freed, first, pages_B);
+    em_memory_freed();
 }

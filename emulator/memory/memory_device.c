@@ -9,6 +9,7 @@
 #include "alloc.h"
 #include "arithmetic.h"
 #include "call.h"
+#include "deadlock.h"
 #include "device.h"
 #include "inject.h"
 #include "kept.h"
@@ -96,6 +97,7 @@ CUresult em_device_memory(const struct em_device *device, struct em_device_memor
 static void release_block(struct em_allocation *a)
 {
     dm_heap_free(&devices[a->device]->heap, a->owner);
+    em_memory_freed();
     dm_free(a);
 }
 
@@ -204,6 +206,19 @@ void em_memory_close_freed(void)
 {
     em_assert_locked();
     dm_space_close_kept(&em_space);
+}
+
+static bool is_any(const struct em_command *command, const void *unused)
+{
+    (void)command, (void)unused;
+    return true;
+}
+
+void em_memory_freed(void)
+{
+    em_assert_locked();
+    if (dm_space_has_open(&em_space) && em_pending_find(is_any, NULL))
+        dm_space_close_kept(&em_space);
 }
 
 bool em_memory_variable_is_fresh(uint64_t address)

@@ -57,6 +57,9 @@ CUresult em_memory_free(uint64_t address);
 // Makes freed memory inaccessible (kept.h), before commands that were prepared earlier or compute
 // their addresses: kernels and graphs. Precondition: em_lock held.
 void em_memory_close_freed(void);
+// The same if any command is pending, which may use what was just freed. Precondition: em_lock
+// held.
+void em_memory_freed(void);
 // Finds the allocation that such a call frees, or explains why it cannot be freed that way:
 // `address` is its base, unless it has a free_at. Precondition: em_lock held.
 CUresult em_memory_get_to_free(uint64_t address, struct em_allocation **out);

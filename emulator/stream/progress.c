@@ -206,8 +206,7 @@ void em_wait_over(void)
     em_assert_locked();
     if (em_unlikely(em_self.spin.waits_since_ns))
         dm_spin_wait_over(&em_self.spin, dm_now_ns());
-    if (em_choice_is_on())
-        em_choices_at_call();
+    em_run_share(); // this thread may have found out that commands of others are ready
 }
 
 void em_wait_progress(void)

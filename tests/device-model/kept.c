@@ -151,6 +151,24 @@ static void makes_room(void)
     drop_all();
 }
 
+// A mapping in the middle of what was kept ends it, too.
+static void makes_room_in_the_middle(void)
+{
+    struct dm_block *low = alloc(4 * MIB), *b = alloc(30 * MIB);
+    fill(b, 9);
+    EXPECT_EQ(dm_heap_free(&heap, b), 0);
+    uint64_t kept = space.kept.size_B;
+    struct dm_block *aligned = alloc(32 * MIB);
+    EXPECT(aligned->va > low->va + 4 * MIB && kept == 30 * MIB);
+    EXPECT_EQ(space.kept.size_B, 0);
+    fill(aligned, 1);
+    dm_space_close_kept(&space);
+    EXPECT_EQ(touch(aligned->va), 0);
+    EXPECT_EQ(dm_heap_free(&heap, aligned), 0);
+    EXPECT_EQ(dm_heap_free(&heap, low), 0);
+    drop_all();
+}
+
 static void has_a_limit(void)
 {
     enum { COUNT = 20, SIZE = 32 * MIB };
@@ -257,6 +275,7 @@ int main(void)
     clears_what_exists();
     closed_is_a_fault();
     makes_room();
+    makes_room_in_the_middle();
     has_a_limit();
     shared_is_not_kept();
     freed_in_place();

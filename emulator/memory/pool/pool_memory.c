@@ -71,8 +71,13 @@ static uint64_t block_offset(const struct em_pool *p, uint64_t i)
 // Returns memory for a block: a part of the pool's file, or an object of its own.
 static int block_memory(struct em_pool *p, struct dm_physical **out)
 {
-    if (!p->file)
+    if (!p->file) {
+        int status = dm_physical_create(p->vram, EM_POOL_BLOCK, 0, out);
+        if (status != -ENOMEM || !em_space.kept.size_B)
+            return status;
+        dm_kept_drop(&em_space, 0, UINT64_MAX); // what is kept has parts of the arena
         return dm_physical_create(p->vram, EM_POOL_BLOCK, 0, out);
+    }
     int r = dm_vram_commit(p->vram, EM_POOL_BLOCK);
     if (!r)
         *out = dm_physical_ref(p->file);
@@ -124,6 +129,7 @@ static bool unback(struct em_pool *p, uint64_t i)
     if (!p->file) {
         if (dm_space_give(&em_space, block_address(p, i), p->blocks[i], em_pool_map_flags(p)))
             return false;
+        em_memory_freed();
     } else {
         if (dm_space_unmap(&em_space, block_address(p, i), EM_POOL_BLOCK))
             return false;
