@@ -205,9 +205,9 @@ bool em_run_one(enum em_place place);
 // completes, or em_progress is called. The caller checks its own condition and calls again if it is
 // not met. Precondition: em_lock held, which is released meanwhile.
 void em_wait_progress(void);
-// To be called at the end of such a wait, if the call goes back to the program then. Under a policy
-// that decides, other ready commands may run now. Precondition: em_lock held, which is released
-// meanwhile.
+// To be called at the end of such a wait, if the call goes back to the program then. Commands that
+// this thread has found ready may run now, and others under a policy that decides. Precondition:
+// em_lock held, which is released meanwhile.
 void em_wait_over(void);
 // The same as em_wait_progress, but sleeps until `deadline_ns` of the monotonic clock at the latest
 // (0: no limit).
