@@ -39,38 +39,38 @@ EXPORT CUresult cardlessFuzzLeft(unsigned *count, char *text, size_t capacity)
     CALL(cardlessFuzzLeft, count ? em_left(count, text, text ? capacity : 0) : em_null("count"));
 }
 
-static CUresult check_kind(cardlessFuzzFailure what)
+static CUresult check_kind(cardlessFuzzFailure kind)
 {
-    return (unsigned)what < EM_INJECT_COUNT
+    return (unsigned)kind < EM_INJECT_COUNT
                ? CUDA_SUCCESS
-               : em_fail(CUDA_ERROR_INVALID_VALUE, "what (%d) is not a cardlessFuzzFailure",
-                         (int)what);
+               : em_fail(CUDA_ERROR_INVALID_VALUE, "kind (%d) is not a cardlessFuzzFailure",
+                         (int)kind);
 }
 
-static CUresult fail(cardlessFuzzFailure what, unsigned long long n)
+static CUresult fail(cardlessFuzzFailure kind, unsigned long long n)
 {
-    CUresult r = check_kind(what);
+    CUresult r = check_kind(kind);
     if (!r)
-        em_inject_set((enum em_inject)what, n);
+        em_inject_set((enum em_inject)kind, n);
     return r;
 }
 
-EXPORT CUresult cardlessFuzzFail(cardlessFuzzFailure what, unsigned long long n)
+EXPORT CUresult cardlessFuzzFail(cardlessFuzzFailure kind, unsigned long long n)
 {
-    CALL(cardlessFuzzFail, fail(what, n));
+    CALL(cardlessFuzzFail, fail(kind, n));
 }
 
-static CUresult failed(cardlessFuzzFailure what, int *out)
+static CUresult failed(cardlessFuzzFailure kind, int *out)
 {
-    CUresult r = out ? check_kind(what) : em_null("failed");
+    CUresult r = out ? check_kind(kind) : em_null("failed");
     if (!r)
-        *out = em_inject_failed((enum em_inject)what);
+        *out = em_inject_failed((enum em_inject)kind);
     return r;
 }
 
-EXPORT CUresult cardlessFuzzFailed(cardlessFuzzFailure what, int *out)
+EXPORT CUresult cardlessFuzzFailed(cardlessFuzzFailure kind, int *out)
 {
-    CALL(cardlessFuzzFailed, failed(what, out));
+    CALL(cardlessFuzzFailed, failed(kind, out));
 }
 
 static CUresult set_aborts(unsigned flags)

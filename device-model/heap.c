@@ -100,7 +100,7 @@ static int heap_map_span(struct dm_heap *heap, uint64_t span, uint64_t align,
     if (r != -ENOENT)
         goto done;
     r = dm_physical_create(heap->vram, span, 0, physical);
-    if (r == -ENOMEM && heap->space->kept.size_B) { // what is kept has parts of the arena
+    if (r == -ENOMEM && heap->space->kept.size_B) { // kept blocks hold parts of the arena
         dm_kept_drop(heap->space, 0, UINT64_MAX);
         r = dm_physical_create(heap->vram, span, 0, physical);
     }

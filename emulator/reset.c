@@ -26,7 +26,7 @@
 #include "virtual_memory.h"
 #include "virtual_semaphore.h"
 
-// ---- what is left ----
+// ---- counts of the rest ----
 
 // The types of objects that a program ends itself, those that own others before these.
 static const enum em_type ended_by_program[] = {
@@ -67,18 +67,18 @@ static bool is_first(struct sentence *s, unsigned count)
 
 static void count_objects(struct sentence *s, enum em_type type)
 {
-    char what[160];
+    char about[160];
     uint32_t position = 0;
     unsigned count = (unsigned)em_object_count(type);
     if (count && is_first(s, count))
         snprintf(s->text, s->capacity, "%s is still alive",
-                 em_object_text(em_object_next(type, &position), what, sizeof what));
+                 em_object_text(em_object_next(type, &position), about, sizeof about));
 }
 
 CUresult em_left(unsigned *count, char *text, size_t capacity)
 {
     em_assert_unlocked();
-    char what[160];
+    char about[160];
     uint64_t base = 0, size;
     struct sentence s = {text, capacity, 0};
     if (capacity)
@@ -88,7 +88,7 @@ CUresult em_left(unsigned *count, char *text, size_t capacity)
         count_objects(&s, ended_by_program[i]);
     struct em_allocation *a = em_memory_overlapping(0, UINT64_MAX);
     if (a && is_first(&s, 1))
-        snprintf(text, capacity, "%s is not freed", em_memory_text(a->base, what, sizeof what));
+        snprintf(text, capacity, "%s is not freed", em_memory_text(a->base, about, sizeof about));
     if (em_reservation_next(&em_space, &base, &size) && is_first(&s, 1))
         snprintf(text, capacity, "the reservation of %llu bytes at %#llx is not freed",
                  (unsigned long long)size, (unsigned long long)base);

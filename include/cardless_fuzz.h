@@ -57,7 +57,7 @@ CUresult cardlessFuzzReset(void);
  * it for the program but the end of the context. */
 CUresult cardlessFuzzLeft(unsigned *count, char *text, size_t capacity);
 
-/* What can be made to fail. */
+/* Failures that can be injected. */
 typedef enum cardlessFuzzFailure_enum {
     CARDLESS_FUZZ_ALLOCATION = 0, /* an allocation of host memory inside the driver. The call
                                    * returns CUDA_ERROR_OUT_OF_MEMORY, or does without it */
@@ -74,11 +74,11 @@ typedef enum cardlessFuzzFailure_enum {
 
 /* Makes the n-th one from now fail (1 = the next one), once. 0 turns that off. Each kind has a
  * countdown of its own. */
-CUresult cardlessFuzzFail(cardlessFuzzFailure what, unsigned long long n);
+CUresult cardlessFuzzFail(cardlessFuzzFailure kind, unsigned long long n);
 
 /* Writes 1 if the one that was counted down to has failed since the last cardlessFuzzFail or
  * cardlessFuzzReset, else 0. A fuzzer that raises n from 1 is done with a kind when it is 0. */
-CUresult cardlessFuzzFailed(cardlessFuzzFailure what, int *failed);
+CUresult cardlessFuzzFailed(cardlessFuzzFailure kind, int *failed);
 
 /* What ends the process with SIGABRT, after a line on standard error that quotes the sentence of
  * the diagnostic, also under CARDLESS_DIAGNOSTICS=off. */

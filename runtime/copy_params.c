@@ -36,12 +36,12 @@ cudaError_t rt_copy_direction_fail(enum cudaMemcpyKind kind)
                    "kind (%d) is not a cudaMemcpyKind, which are 0 to 4", (int)kind);
 }
 
-cudaError_t rt_copy_against(enum cudaMemcpyKind kind, const char *what)
+cudaError_t rt_copy_against(enum cudaMemcpyKind kind, const char *memory)
 {
     return rt_fail(cudaErrorInvalidMemcpyDirection,
                    "kind (%d) contradicts the copy, which has %s; use that direction or "
                    "cudaMemcpyDefault",
-                   (int)kind, what);
+                   (int)kind, memory);
 }
 
 // The direction that these memory types came from. An array is memory of the device.

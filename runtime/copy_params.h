@@ -11,8 +11,8 @@ cudaError_t rt_copy_direction(enum cudaMemcpyKind kind, CUmemorytype *source,
 // Reports that `kind` is no direction, and returns cudaErrorInvalidMemcpyDirection.
 cudaError_t rt_copy_direction_fail(enum cudaMemcpyKind kind) __attribute__((cold));
 
-// Reports that the direction contradicts the memory at one end, which is `what`.
-cudaError_t rt_copy_against(enum cudaMemcpyKind kind, const char *what) __attribute__((cold));
+// Reports that the direction contradicts the memory at one end, which `memory` names.
+cudaError_t rt_copy_against(enum cudaMemcpyKind kind, const char *memory) __attribute__((cold));
 
 // The size of an element of an array: the unit of extents and positions in it.
 cudaError_t rt_array_element_size(cudaArray_const_t array, size_t *size_B);

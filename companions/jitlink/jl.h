@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the files of libnvJitLink.so.13 share. The library is a client of libcuda.so.1: a handle is
+// Shared by the files of libnvJitLink.so.13. The library is a client of libcuda.so.1: a handle is
 // a CUlinkState, in a context of its own, so that the program's contexts stay as they are.
 #pragma once
 #define NVJITLINK_NO_INLINE

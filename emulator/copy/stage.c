@@ -7,7 +7,7 @@
 #include "guard.h"
 #include "lock.h"
 
-// What a card's driver stages (recorded: pageable_copies). Copies of up to 64 KiB share a buffer;
+// The rules of a card's driver (recorded: pageable_copies). Copies of up to 64 KiB share a buffer;
 // larger ones take one or both of two blocks of 1 MiB. If there is no room, the call waits.
 enum { SMALL_MOST_B = 64 << 10, SMALL_TOTAL_B = 62 * SMALL_MOST_B, BLOCK_B = 1 << 20, BLOCKS = 2 };
 

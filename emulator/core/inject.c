@@ -19,10 +19,10 @@ static uint64_t left[EM_INJECT_COUNT];   // 0: not counted. Atomic
 static bool has_failed[EM_INJECT_COUNT]; // atomic
 static bool counts_allocations;          // atomic
 
-void em_inject_set(enum em_inject what, uint64_t n)
+void em_inject_set(enum em_inject kind, uint64_t n)
 {
-    __atomic_store_n(&has_failed[what], false, __ATOMIC_RELAXED);
-    if (what == EM_INJECT_ALLOCATION) {
+    __atomic_store_n(&has_failed[kind], false, __ATOMIC_RELAXED);
+    if (kind == EM_INJECT_ALLOCATION) {
         // A countdown that the user's settings began stays.
         if (n || __atomic_load_n(&counts_allocations, __ATOMIC_RELAXED))
             dm_alloc_fail_after(n);
@@ -30,30 +30,30 @@ void em_inject_set(enum em_inject what, uint64_t n)
         return;
     }
     bool any = false;
-    __atomic_store_n(&left[what], n, __ATOMIC_RELAXED);
+    __atomic_store_n(&left[kind], n, __ATOMIC_RELAXED);
     for (int i = 0; i < EM_INJECT_COUNT; i++)
         any |= __atomic_load_n(&left[i], __ATOMIC_RELAXED) != 0;
     __atomic_store_n(&em_injecting, any, __ATOMIC_RELAXED);
 }
 
-bool em_inject_failed(enum em_inject what)
+bool em_inject_failed(enum em_inject kind)
 {
     // Asking about allocations turns their countdown off, so it is asked only when it has ended.
-    if (what == EM_INJECT_ALLOCATION)
+    if (kind == EM_INJECT_ALLOCATION)
         return __atomic_load_n(&counts_allocations, __ATOMIC_RELAXED) && !dm_alloc_countdown() &&
                dm_alloc_failed();
-    return __atomic_load_n(&has_failed[what], __ATOMIC_RELAXED);
+    return __atomic_load_n(&has_failed[kind], __ATOMIC_RELAXED);
 }
 
-bool em_inject_count(enum em_inject what)
+bool em_inject_count(enum em_inject kind)
 {
-    uint64_t n = __atomic_load_n(&left[what], __ATOMIC_RELAXED);
-    while (n && !__atomic_compare_exchange_n(&left[what], &n, n - 1, true, __ATOMIC_RELAXED,
+    uint64_t n = __atomic_load_n(&left[kind], __ATOMIC_RELAXED);
+    while (n && !__atomic_compare_exchange_n(&left[kind], &n, n - 1, true, __ATOMIC_RELAXED,
                                              __ATOMIC_RELAXED))
         ;
     if (n != 1)
         return false;
-    __atomic_store_n(&has_failed[what], true, __ATOMIC_RELAXED);
+    __atomic_store_n(&has_failed[kind], true, __ATOMIC_RELAXED);
     return true;
 }
 

@@ -23,15 +23,15 @@ extern bool em_injecting;
 extern unsigned em_aborts;
 
 // Makes the n-th one from now fail; 0 turns that off. Callers should serialise.
-void em_inject_set(enum em_inject what, uint64_t n);
+void em_inject_set(enum em_inject kind, uint64_t n);
 // Whether the one that was counted down to has failed since.
-bool em_inject_failed(enum em_inject what);
+bool em_inject_failed(enum em_inject kind);
 // Counts one. Returns true if it is the one that should fail.
-bool em_inject_count(enum em_inject what);
-static inline bool em_inject(enum em_inject what)
+bool em_inject_count(enum em_inject kind);
+static inline bool em_inject(enum em_inject kind)
 {
     return __builtin_expect(__atomic_load_n(&em_injecting, __ATOMIC_RELAXED), 0) &&
-           em_inject_count(what);
+           em_inject_count(kind);
 }
 // Turns all countdowns off, and forgets which have failed.
 void em_inject_reset(void);

@@ -30,11 +30,6 @@ CUresult em_device_bad_as(const char *name, CUdevice ordinal)
                    name, ordinal, em_device_count - 1);
 }
 
-CUresult em_device_bad(CUdevice ordinal)
-{
-    return em_device_bad_as("device", ordinal);
-}
-
 // Reads a small file. Returns 0 or a negative errno. The caller should free the text with dm_free.
 static int read_file(const char *path, char **out, size_t *size)
 {

@@ -36,9 +36,7 @@ void em_device_open_book(struct em_device *device);
 // Names the device in the books of all processes.
 uint64_t em_device_key(const struct em_device *device);
 
-// Reports that the device does not exist.
-CUresult em_device_bad(CUdevice ordinal) __attribute__((cold));
-// Likewise, and names the argument.
+// Reports that the device does not exist. `name` is the argument's.
 CUresult em_device_bad_as(const char *name, CUdevice ordinal) __attribute__((cold));
 
 // "CUDA_ERROR_INVALID_DEVICE: the device ordinal supplied by the user does not correspond to a

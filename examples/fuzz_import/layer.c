@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Checks messages of the renderer, and maps what they name. With -DPLANT=1 to 5 it has a mistake
-// that programs of this kind have had; the fuzzer should find it.
+// Checks messages of the renderer, and maps the memory that they name. With -DPLANT=1 to 5 it has a
+// mistake that programs of this kind have had; the fuzzer should find it.
 #include "layer.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The import layer of an application that shows what a renderer in another process draws with
 // Vulkan. The renderer exports one allocation, and sends messages that say which buffers and images
-// are in it. The layer checks each message and maps what it names.
+// are in it. The layer checks each message and maps the memory that it names.
 //
 // A message: the number of 64 KiB pages of the allocation (16 bits), then commands of ten bytes
 // each: slot (8 bits), command (8 bits), first page, pages, layers, blocks of rows in a layer (16

@@ -248,7 +248,7 @@ TEST(other_files)
     }
 }
 
-// ---- what is kept ----
+// ---- kept files ----
 
 struct left {
     unsigned descriptors, mappings;

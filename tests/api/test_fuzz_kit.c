@@ -156,10 +156,10 @@ TEST(left_names_an_object)
     EXPECT_EQ(left(), 0);
 }
 
-static int has_failed(cardlessFuzzFailure what)
+static int has_failed(cardlessFuzzFailure kind)
 {
     int failed = -1;
-    EXPECT_OK(cardlessFuzzFailed(what, &failed));
+    EXPECT_OK(cardlessFuzzFailed(kind, &failed));
     return failed;
 }
 

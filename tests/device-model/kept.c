@@ -134,7 +134,7 @@ static void closed_is_a_fault(void)
     drop_all();
 }
 
-// Addresses are chosen as if nothing were kept, and another mapping there ends what was kept.
+// Addresses are chosen as if nothing were kept, and another mapping there ends it.
 static void makes_room(void)
 {
     struct dm_block *b = alloc(8 * MIB);
@@ -151,7 +151,7 @@ static void makes_room(void)
     drop_all();
 }
 
-// A mapping in the middle of what was kept ends it, too.
+// A mapping in the middle of kept memory ends it, too.
 static void makes_room_in_the_middle(void)
 {
     struct dm_block *low = alloc(4 * MIB), *b = alloc(30 * MIB);

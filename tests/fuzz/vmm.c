@@ -13,7 +13,7 @@ struct memory {
     unsigned word[MOST_SIZE];
 };
 
-// What is mapped at a granule.
+// The mapping of a granule.
 struct place {
     struct memory *memory; // or NULL
     unsigned part;         // granule of the memory; the mapping begins `part` granules before

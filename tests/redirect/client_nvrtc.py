@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""NVRTC is asked for machine code, and the driver runs what it returns."""
+"""NVRTC is asked for machine code, and the driver runs its answer."""
 import _ctypes
 import ctypes
 import glob

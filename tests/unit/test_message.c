@@ -106,7 +106,7 @@ TEST(arguments)
                          "cudaEvent_t event");
     EXPECT_STR(other, "stream (1), flags (2), extra (3)");
 
-    // What does not fit stays as it is.
+    // A text that does not fit stays as it is.
     char small[] = "Flags (2)";
     em_wording_arguments(small, sizeof small, "int Flags", "int longer_name_of_flags");
     EXPECT_STR(small, "Flags (2)");

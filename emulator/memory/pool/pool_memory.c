@@ -75,7 +75,7 @@ static int block_memory(struct em_pool *p, struct dm_physical **out)
         int status = dm_physical_create(p->vram, EM_POOL_BLOCK, 0, out);
         if (status != -ENOMEM || !em_space.kept.size_B)
             return status;
-        dm_kept_drop(&em_space, 0, UINT64_MAX); // what is kept has parts of the arena
+        dm_kept_drop(&em_space, 0, UINT64_MAX); // they hold parts of the arena
         return dm_physical_create(p->vram, EM_POOL_BLOCK, 0, out);
     }
     int r = dm_vram_commit(p->vram, EM_POOL_BLOCK);

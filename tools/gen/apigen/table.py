@@ -257,7 +257,7 @@ class Table:
         for key, values in base.dialect.values.items():
             self.dialect.values[key] = list(values)
         self.dialect.checks.update(base.dialect.checks)
-        # What these lines state takes the place of the base's.
+        # These lines take the place of the base's.
         for key in ('body', 'node', 'coverage', 'about'):
             self.dialect.values.pop(key, None)
 
