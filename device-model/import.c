@@ -223,6 +223,7 @@ int dm_import_recognise_kept(int fd, dm_import_find_kept *find, struct dm_import
     info->dev = st.st_dev;
     info->ino = st.st_ino;
     info->changed = st.st_ctim;
+    info->file_size = (uint64_t)st.st_size;
     info->writable = (flags & O_ACCMODE) == O_RDWR;
     const struct dm_import_kept *kept =
         find && !(flags & O_PATH) ? find(st.st_dev, st.st_ino) : NULL;

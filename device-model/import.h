@@ -47,9 +47,10 @@ uint32_t dm_own_check(const struct dm_mesa_header *mesa, const struct dm_own_hea
 
 struct dm_import_info {
     enum dm_fd_kind kind;
-    const char *what;  // "a memfd with Mesa's header", "an eventfd", "a directory" …; static text
-    uint64_t payload;  // offset of the memory in the file
-    uint64_t size;     // bytes of memory that the file really holds from there on
+    const char *what; // "a memfd with Mesa's header", "an eventfd", "a directory" …; static text
+    uint64_t payload; // offset of the memory in the file
+    uint64_t size;    // bytes of memory that the file really holds from there on
+    uint64_t file_size;
     uint64_t identity; // the number of own memory; else 0
     dev_t dev;
     ino_t ino;

@@ -9,9 +9,9 @@
 #include "context_stack.h"
 #include "device.h"
 #include "exec.h"
+#include "external_memory.h"
 #include "external_semaphore.h"
-#include "graph.h"
-#include "inject.h"
+#include "graph_node.h"
 #include "inject.h"
 #include "library.h"
 #include "lock.h"
@@ -170,7 +170,12 @@ static CUresult end_exec(uint64_t handle)
 
 static CUresult end_graph(uint64_t handle)
 {
-    return em_graph_destroy(pointer(handle)); // one that is embedded in another ends with it
+    struct em_graph *graph;
+    em_lock();
+    bool embedded = !em_graph_get(pointer(handle), &graph) && graph->parent;
+    em_unlock();
+    return embedded ? CUDA_ERROR_NOT_SUPPORTED // it ends with the graph that it is in
+                    : em_graph_destroy(pointer(handle));
 }
 
 static CUresult end_user_object(uint64_t handle)
@@ -200,7 +205,13 @@ static CUresult end_pool(uint64_t handle)
 
 static CUresult end_physical(uint64_t handle)
 {
-    return em_physical_release(handle); // called again while it is alive
+    struct em_physical_object *object;
+    em_lock();
+    CUresult r = em_object_get(EM_PHYSICAL, handle, CUDA_ERROR_INVALID_VALUE, &object);
+    bool released = !r && !object->handles;
+    em_unlock();
+    return released ? CUDA_ERROR_NOT_SUPPORTED     // it ends with its last mapping
+                    : em_physical_release(handle); // called again while it is alive
 }
 
 static CUresult end_buffer(uint64_t handle)
@@ -262,6 +273,7 @@ CUresult em_reset(void)
     if (count)
         em_abort_now("%u left: %s", count, text);
     em_inject_reset();
+    em_contexts_keep(true); // kept memory and files are for the next input
     unsigned aborts = __atomic_exchange_n(&em_aborts, 0, __ATOMIC_RELAXED); // not for calls below
     end_contexts();
     em_devices_recover();
@@ -270,6 +282,8 @@ CUresult em_reset(void)
     if (end_memory()) // which pools can give back now
         end_each_object();
     end_reservations();
+    em_contexts_keep(false);
+    em_files_drop_unused();
     CUresult r = em_virtual_finish(); // commands hold the storage of objects that are destroyed
     __atomic_store_n(&em_aborts, aborts, __ATOMIC_RELAXED);
     return r;

@@ -67,9 +67,14 @@ typedef enum cardlessFuzzFailure_enum {
     CARDLESS_FUZZ_MEMORY = 2,     /* an allocation of device memory (cuMemAlloc, cuMemCreate, an
                                    * array) returns CUDA_ERROR_OUT_OF_MEMORY */
     CARDLESS_FUZZ_DEVICE = 3      /* the device is lost during a copy, fill, launch or other
-                                   * command: it and all later calls in the context return
-                                   * CUDA_ERROR_LAUNCH_FAILED, and no context can be created until
-                                   * cardlessFuzzReset */
+                                   * command: it and all later calls that use the device return
+                                   * CUDA_ERROR_LAUNCH_FAILED until cardlessFuzzReset: those in the
+                                   * context, those that create or retain one, cuMemCreate,
+                                   * cuMemMap, cuMemSetAccess and cuMemPoolCreate. As on a card
+                                   * after a failed kernel, calls that do not use the device
+                                   * succeed, for example cuGraphCreate, cuLibraryLoadData and
+                                   * cuPointerGetAttribute, and so do calls that end objects
+                                   * outside the context */
 } cardlessFuzzFailure;
 
 /* Makes the n-th one from now fail (1 = the next one), once. 0 turns that off. Each kind has a

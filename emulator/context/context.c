@@ -9,6 +9,7 @@
 #include "context_peer.h"
 #include "context_stack.h"
 #include "device.h"
+#include "inject.h"
 #include "lock.h"
 #include "primary.h"
 
@@ -102,6 +103,25 @@ static void release_all(struct em_context *c)
     }
 }
 
+static bool keep_when_idle; // under em_lock
+
+void em_contexts_keep(bool keep)
+{
+    em_assert_unlocked();
+    em_lock();
+    keep_when_idle = keep;
+    em_unlock();
+}
+
+static void tell_idle(void)
+{
+    em_assert_locked();
+    for (int i = 0; i < EM_OBSERVER_COUNT; i++) {
+        if (observers[i] && observers[i]->idle)
+            observers[i]->idle();
+    }
+}
+
 void em_context_end(struct em_context *c)
 {
     em_assert_locked();
@@ -128,6 +148,8 @@ void em_context_end(struct em_context *c)
     while (c->base.objects)
         em_object_end(c->base.objects, EM_END_CONTEXT);
     release_all(c);
+    if (!alive && !keep_when_idle)
+        tell_idle();
     __atomic_store_n(&c->ending, false, __ATOMIC_RELEASE);
     pthread_cond_broadcast(&ended);
 }
@@ -161,6 +183,11 @@ CUresult em_devices_failed(void)
     return r ? em_fail(r, "an earlier kernel has failed, after which a process cannot use the "
                           "device any more; start it again")
              : CUDA_SUCCESS;
+}
+
+CUresult em_device_lost(void)
+{
+    return em_inject_failed(EM_INJECT_DEVICE) ? em_devices_failed() : CUDA_SUCCESS;
 }
 
 CUresult em_context_create(struct em_device *device, unsigned flags, CUcontext *out)

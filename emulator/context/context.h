@@ -59,6 +59,7 @@ enum em_context_observers {
     EM_OBSERVER_STREAM,   // first, because work needs resources and memory until it completes
     EM_OBSERVER_GRAPHICS, // then resources are written back to the graphics APIs
     EM_OBSERVER_MEMORY,   // last, because objects refer to memory
+    EM_OBSERVER_FILES,    // only for `idle`
     EM_OBSERVER_COUNT
 };
 // The steps of an end. Each may be NULL.
@@ -72,9 +73,15 @@ struct em_context_observer {
     // Ends everything that belongs to the context and is not an object. Its objects are retired.
     // Precondition: em_lock held.
     void (*release)(struct em_context *context);
+    // The last context has ended: gives back memory that is only kept to be used again.
+    // Precondition: em_lock held.
+    void (*idle)(void);
 };
 // Registers an observer, which must stay valid. Precondition: em_lock NOT held.
 void em_context_observe(enum em_context_observers who, const struct em_context_observer *observer);
+// While it is set, `idle` is not called. For fuzzers, whose next input uses the memory again.
+// Precondition: em_lock NOT held.
+void em_contexts_keep(bool keep);
 
 // A kernel has failed with a sticky error: from now on no context can be created or retained.
 // (recorded: fault_created_context, fault/store-unmapped-then-destroy-calls. The manual at such
@@ -82,6 +89,10 @@ void em_context_observe(enum em_context_observers who, const struct em_context_o
 void em_devices_fail(CUresult error);
 // The error of em_devices_fail, or CUDA_SUCCESS. Reports it.
 CUresult em_devices_failed(void);
+// The error of a device that cardlessFuzzFail has lost, or CUDA_SUCCESS. Reports it. For calls that
+// use the device and need no context. After a failed kernel they work: nobody has recorded what a
+// card does.
+CUresult em_device_lost(void);
 // Contexts can be created again. For fuzzers, which run many kernels that fail in one process.
 void em_devices_recover(void);
 

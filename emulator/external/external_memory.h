@@ -6,6 +6,9 @@
 
 // Registers the room's listener. Called when the driver starts. Precondition: em_lock NOT held.
 void em_external_start(void);
+// Closes files that were kept to be imported again and were not for a second. Precondition: em_lock
+// NOT held.
+void em_files_drop_unused(void);
 // cuImportExternalMemory in the current context. On success the file descriptor belongs to the
 // driver. Takes the lock.
 CUresult em_external_import(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUexternalMemory *out);

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "alloc.h"
+#include "context.h"
 #include "external_memory.h"
 #include "lock.h"
 #include "memory_device.h"
@@ -79,9 +80,8 @@ static void file_destroy(struct em_file *file)
     dm_free(file);
 }
 
-static void drop_when_synchronised(void);
 // `wanted` is the number of kept files.
-static struct em_sync_listener listener = {.synchronised = drop_when_synchronised};
+static struct em_sync_listener listener = {.synchronised = em_files_drop_unused};
 
 static void take_out(struct em_file *file)
 {
@@ -90,7 +90,7 @@ static void take_out(struct em_file *file)
     *(file->newer ? &file->newer->older : &newest) = file->older;
     *(file->older ? &file->older->newer : &oldest) = file->newer;
     file->newer = file->older = NULL;
-    kept_B -= file->physical->size;
+    kept_B -= file->info.file_size;
 }
 
 static void drop_oldest(void)
@@ -115,16 +115,24 @@ static void drop_unused(uint64_t now)
         drop_oldest();
 }
 
-static void drop_when_synchronised(void)
+void em_files_drop_unused(void)
 {
+    em_assert_unlocked();
     em_lock();
     drop_unused(now_ms());
     em_unlock();
 }
 
+static void drop_when_idle(void)
+{
+    em_files_drop();
+}
+
 void em_external_start(void)
 {
     em_assert_unlocked();
+    static const struct em_context_observer observer = {.idle = drop_when_idle};
+    em_context_observe(EM_OBSERVER_FILES, &observer);
     em_sync_listen(&listener);
 }
 
@@ -145,7 +153,7 @@ static bool prepare_to_keep(struct em_file *file)
 
 static bool put_in(struct em_file *file, uint64_t now)
 {
-    uint64_t size = file->physical->size;
+    uint64_t size = file->info.file_size; // the file's pages stay, whichever part is mapped
     bool fits = file->may_keep && !file->addresses_given && size <= EM_FILE_KEPT_MOST_B &&
                 !find_kept(file->info.dev, file->info.ino);
     if (!fits || !prepare_to_keep(file) || DM_TABLE_ADD(kept, kept.file, file))

@@ -8,6 +8,7 @@
 
 #include "call.h"
 #include "ipc_shared.h"
+#include "memory_device.h"
 #include "order.h"
 #include "rangemap.h"
 
@@ -414,7 +415,8 @@ static void release_context(struct em_context *context)
 void em_memory_start(void)
 {
     em_assert_unlocked();
-    static const struct em_context_observer observer = {.release = release_context};
+    static const struct em_context_observer observer = {.release = release_context,
+                                                        .idle = em_memory_drop_kept};
     em_context_observe(EM_OBSERVER_MEMORY, &observer);
     em_order_memory_text = em_memory_text;
 }

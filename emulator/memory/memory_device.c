@@ -208,6 +208,12 @@ void em_memory_close_freed(void)
     dm_space_close_kept(&em_space);
 }
 
+void em_memory_drop_kept(void)
+{
+    em_assert_locked();
+    dm_kept_drop(&em_space, 0, UINT64_MAX);
+}
+
 static bool is_any(const struct em_command *command, const void *unused)
 {
     (void)command, (void)unused;

@@ -60,6 +60,8 @@ void em_memory_close_freed(void);
 // The same if any command is pending, which may use what was just freed. Precondition: em_lock
 // held.
 void em_memory_freed(void);
+// Gives the pages of freed memory back to the host (kept.h). Precondition: em_lock held.
+void em_memory_drop_kept(void);
 // Finds the allocation that such a call frees, or explains why it cannot be freed that way:
 // `address` is its base, unless it has a free_at. Precondition: em_lock held.
 CUresult em_memory_get_to_free(uint64_t address, struct em_allocation **out);

@@ -189,6 +189,8 @@ CUresult em_physical_create(uint64_t size, const CUmemAllocationProp *prop,
                        (unsigned long long)size, EM_VIRTUAL_GRANULE);
     bool tile_pool;
     CUresult r = check_properties(&p, &device, &tile_pool);
+    if (!r)
+        r = em_device_lost();
     if (r)
         return r;
     em_lock();

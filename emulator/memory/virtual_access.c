@@ -78,7 +78,7 @@ CUresult em_virtual_set_access(uint64_t address, uint64_t size, const CUmemAcces
             "must not overflow",
             (unsigned long long)address, (unsigned long long)size, count);
     em_lock();
-    CUresult r = CUDA_SUCCESS;
+    CUresult r = em_device_lost();
     for (size_t i = 0; !r && i < count; i++) {
         if (desc[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE)
             r = em_virtual_wait(address, end, (unsigned)desc[i].flags);

@@ -159,6 +159,8 @@ CUresult em_virtual_map(uint64_t address, uint64_t size, uint64_t offset,
     CUresult r = em_physical_get(handle, &o);
     if (!r)
         r = check_map(address, size, offset, o);
+    if (!r)
+        r = em_device_lost();
     if (r)
         goto unlock;
     struct em_virtual_mapping *m = dm_calloc(1, sizeof *m);

@@ -330,6 +330,41 @@ TEST(few_bytes_are_kept)
     EXPECT_EQ(left_of("larger").descriptors, 0);
 }
 
+// A file counts with all its bytes, also those in front of a small payload.
+TEST(bytes_before_the_payload_count)
+{
+    test_context();
+    const off_t size = 48 << 20;
+    uint64_t header[4];
+    int mesa = mesa_memfd(FILE_B);
+    EXPECT_EQ((long)pread(mesa, header, sizeof header, 0), (long)sizeof header);
+    header[0] = (uint64_t)size;
+    header[1] = (uint64_t)size - FILE_B;
+    for (int n = 0; n < 3; n++) {
+        int file = named_memfd("payload", size);
+        EXPECT_EQ((long)pwrite(file, header, sizeof header, 0), (long)sizeof header);
+        import_often(file, FILE_B);
+        close(file);
+    }
+    EXPECT_EQ(left_of("payload").descriptors, 1);
+}
+
+TEST(closed_with_the_last_context)
+{
+    CUcontext first, last;
+    EXPECT_OK(cuInit(0));
+    EXPECT_OK(cuCtxCreate(&first, NULL, 0, 0));
+    EXPECT_OK(cuCtxCreate(&last, NULL, 0, 0));
+    int file = named_memfd("context", FILE_B);
+    import_often(file, FILE_B);
+    close(file);
+    EXPECT_OK(cuCtxDestroy(first));
+    EXPECT_EQ(left_of("context").descriptors, 1);
+    EXPECT_OK(cuCtxDestroy(last));
+    EXPECT_EQ(left_of("context").descriptors, 0);
+    EXPECT_EQ(left_of("context").mappings, 0);
+}
+
 // A kept file is closed a second after its last import, as soon as the program imports another one
 // or waits for its work.
 static void expect_closed(const char *name, void (*next)(void))
@@ -407,4 +442,5 @@ TESTS(CASE(bytes_are_shared), CASE(ranges), CASE(arrays), CASE(two_at_a_time),
       CASE(truncated_between), CASE(emptied_between), CASE(header_changed), CASE(sealed_between),
       CASE(read_only_descriptor), CASE(other_files), CASE(one_import_keeps_nothing),
       CASE(few_files_are_kept), CASE(few_bytes_are_kept), CASE(closed_soon),
+      CASE(bytes_before_the_payload_count), CASE(closed_with_the_last_context),
       CASE(freed_pages_are_gone))

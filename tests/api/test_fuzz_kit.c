@@ -334,6 +334,60 @@ TEST(diagnostics_end_the_process)
     }
 }
 
+// ---- messages ----
+
+// A handle that is released while its memory is mapped, and a graph that is in another one: both
+// end with something else.
+static void leave_owned_objects(void)
+{
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CUmemGenericAllocationHandle memory;
+    CUdeviceptr at;
+    CUgraph outer, inner;
+    CUgraphNode node;
+    MUST(cuMemCreate(&memory, SIZE_B, &prop, 0));
+    MUST(cuMemAddressReserve(&at, SIZE_B, 0, 0, 0));
+    MUST(cuMemMap(at, SIZE_B, 0, memory, 0));
+    MUST(cuMemRelease(memory));
+    MUST(cuGraphCreate(&outer, 0));
+    MUST(cuGraphCreate(&inner, 0));
+    MUST(cuGraphAddChildGraphNode(&node, outer, NULL, 0, inner));
+    MUST(cardlessFuzzReset());
+    EXPECT_EQ(left(), 0);
+}
+
+TEST(reset_prints_nothing)
+{
+    char text[1024];
+    unsetenv("CARDLESS_DIAGNOSTICS");
+    EXPECT(!is_aborted(0, leave_owned_objects, text, sizeof text));
+    EXPECT_STR(text, "");
+    EXPECT(!is_aborted(0, free_nothing, text, sizeof text));
+    EXPECT(strstr(text, "CUDA_ERROR_INVALID_VALUE")); // which is printed
+}
+
+// As on a card after a failed kernel, calls that do not use the device still work.
+TEST(calls_after_the_device_was_lost)
+{
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CUmemGenericAllocationHandle memory;
+    CUdeviceptr p;
+    CUgraph graph;
+    test_context();
+    EXPECT_OK(cuMemAlloc(&p, 64));
+    EXPECT_OK(cardlessFuzzFail(CARDLESS_FUZZ_DEVICE, 1));
+    cuMemsetD8(p, 1, 64); // is not complete when it returns
+    EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
+    EXPECT_ERROR(cuMemAlloc(&p, 64), CUDA_ERROR_LAUNCH_FAILED);
+    EXPECT_OK(cuGraphCreate(&graph, 0));
+    EXPECT_ERROR(cuMemCreate(&memory, SIZE_B, &prop, 0), CUDA_ERROR_LAUNCH_FAILED);
+    EXPECT_OK(cardlessFuzzReset());
+    EXPECT_EQ(left(), 0);
+}
+
 TESTS(CASE(reset_ends_everything), CASE(left_names_an_object), CASE(imports_fail),
       CASE(memory_fails), CASE(device_is_lost), CASE(allocations_fail), CASE(parameters),
-      CASE(diagnostics_end_the_process))
+      CASE(diagnostics_end_the_process), CASE(reset_prints_nothing),
+      CASE(calls_after_the_device_was_lost))

@@ -133,7 +133,9 @@ CUresult em_pool_create(const CUmemPoolProps *props, CUmemoryPool *out)
     const struct em_device *device =
         is_host(&props->location) ? &em_devices[0] : &em_devices[props->location.id];
     em_lock();
-    CUresult r = em_pool_new(device, props->location, &p);
+    CUresult r = em_device_lost();
+    if (!r)
+        r = em_pool_new(device, props->location, &p);
     if (r)
         goto unlock;
     p->handle_types = (unsigned)props->handleTypes;
