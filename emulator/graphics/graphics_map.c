@@ -283,6 +283,7 @@ CUresult em_graphics_map(unsigned count, const CUgraphicsResource *resources,
     em_lock();
     for (unsigned i = 0; !r && i < b.count;)
         i = wait_for_release(b.commands[i].graphics) ? 0 : i + 1;
+    em_wait_over();
     if (!r) // em_lock was released
         r = check_states(&b, false);
     if (!r)

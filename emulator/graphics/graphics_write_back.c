@@ -103,6 +103,7 @@ void em_graphics_write_back(struct em_graphics *g)
     if (g->releasing) {
         while (g->releasing)
             em_wait_progress();
+        em_wait_over();
         return;
     }
     if (g->implicit) // the next access acquires it again

@@ -214,8 +214,13 @@ static bool goes_on(const struct em_stream *s, unsigned depth)
 // end the wait. May release em_lock.
 static void wait_while_full(struct em_stream *s)
 {
-    while (s->pending >= QUEUE_MOST && !s->dead && !em_self.in_host_function && goes_on(s, 4))
+    bool waited = false;
+    while (s->pending >= QUEUE_MOST && !s->dead && !em_self.in_host_function && goes_on(s, 4)) {
         em_wait_progress();
+        waited = true;
+    }
+    if (em_unlikely(waited))
+        em_wait_over();
 }
 
 // Whether a stream still takes a command.

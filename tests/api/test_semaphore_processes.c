@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // External semaphores between two processes that each have a driver of their own.
 #include <pthread.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <time.h>
 
 #include "../sanitizers.h"
 #include "../semaphore.h"
 #include "../send_fd.h"
+#include "egl_stream.h"
 
 enum { PING_PONG_ROUNDS = 10000, FEWER_ROUNDS = 500 };
 
@@ -303,6 +305,56 @@ TEST(producer_dies)
     EXPECT_DIAGNOSTIC(S06);
 }
 
+// ---- a thread that waits for something else ----
+
+enum { LIMITED_ROUNDS = 200, LIMIT_US = 2000 };
+
+static void signal_near_the_limit(int socket)
+{
+    test_context();
+    CUexternalSemaphore s = receive(socket, CARDLESS_SEMAPHORE_TIMELINE);
+    CUstream stream = new_stream();
+    for (unsigned i = 1; i <= LIMITED_ROUNDS; i++) {
+        receive_byte(socket);
+        usleep(LIMIT_US - 200 + i % 40 * 10); // about when the limit of the other side is over
+        MUST(cu_signal(s, i, stream));
+        MUST(cuStreamSynchronize(stream));
+    }
+}
+
+static void CUDA_CB set_round(void *round)
+{
+    __atomic_add_fetch((unsigned *)round, 1, __ATOMIC_SEQ_CST);
+}
+
+// A thread that waits for a frame may be the one that another process's signal wakes. Streams that
+// waited for the signal go on although this thread's time is over and it makes no further call.
+TEST(signal_at_the_limit_of_another_wait)
+{
+    start_other(signal_near_the_limit);
+    test_context();
+    struct both s = timeline(0);
+    send_semaphore(s.host);
+    struct pair p = pair(0);
+    CUstream stream = new_stream();
+    unsigned round = 0;
+    for (unsigned i = 1; i <= LIMITED_ROUNDS && !test_failures; i++) {
+        CUgraphicsResource r;
+        EXPECT_OK(cu_wait(s.cuda, i, stream));
+        EXPECT_OK(cuLaunchHostFunc(stream, set_round, &round));
+        send_byte(other.socket);
+        EXPECT_ERROR(cuEGLStreamConsumerAcquireFrame(&p.consumer, &r, &p.out, LIMIT_US),
+                     CUDA_ERROR_LAUNCH_TIMEOUT);
+        double until = now() + 2;
+        while (__atomic_load_n(&round, __ATOMIC_SEQ_CST) < i && now() < until)
+            usleep(20);
+        EXPECT_EQ(__atomic_load_n(&round, __ATOMIC_SEQ_CST), i);
+    }
+    if (test_failures)
+        kill(other.process, SIGKILL);
+    expect_other_ended();
+}
+
 static void leave_waiting(int socket)
 {
     test_context();
@@ -350,4 +402,5 @@ TEST(fork_while_waiting)
 
 TESTS(CASE(timeline_ping_pong), CASE(binary_ping_pong), CASE(orders_bytes),
       CASE(wait_before_signal), CASE(program_polls), CASE(producer_dies),
-      CASE(process_ends_while_waiting), CASE(fork_while_waiting))
+      CASE(process_ends_while_waiting), CASE(fork_while_waiting),
+      CASE(signal_at_the_limit_of_another_wait))

@@ -187,6 +187,7 @@ unlock:
     em_egl_unref(f);
     if (s)
         em_object_unref(&s->object);
+    em_wait_over(); // of wait_capacity
     em_unlock();
     return r;
 }
@@ -279,6 +280,7 @@ CUresult em_egl_acquire(uint64_t connection, CUgraphicsResource *out, struct em_
 unlock:
     if (s)
         em_object_unref(&s->object);
+    em_wait_over(); // of wait_frame
     em_unlock();
     return r;
 }
