@@ -226,7 +226,7 @@ static CUresult check_attribute(void *data, size_t data_size, CUmem_range_attrib
         return em_null("data");
     if ((unsigned)attribute < CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY ||
         (unsigned)attribute > CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "attribute (%d) is not a CUmem_range_attribute",
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "the attribute %d is not a CUmem_range_attribute",
                        (int)attribute);
     bool list = attribute == CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY;
     if (list ? !data_size || data_size % sizeof(int) : data_size != sizeof(int))

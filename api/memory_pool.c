@@ -58,7 +58,8 @@ static CUresult check_type(CUmemAllocationType type)
     return type == CU_MEM_ALLOCATION_TYPE_PINNED
                ? CUDA_SUCCESS
                : em_fail(CUDA_ERROR_INVALID_VALUE,
-                         "type (%d) is not a kind of memory that pools hold", (int)type);
+                         "the allocation type %d is not a kind of memory that pools hold",
+                         (int)type);
 }
 
 static CUresult check_place(const CUmemLocation *location, CUmemAllocationType type)

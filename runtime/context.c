@@ -60,14 +60,18 @@ cudaError_t rt_context_primary(int device, CUcontext *context)
     *context = kept ? __atomic_load_n(kept, __ATOMIC_ACQUIRE) : NULL;
     if (*context && primary_is_active(device))
         return cudaSuccess;
+    struct rt_messages messages;
+    rt_messages_begin(&messages);
     const CUresult result = rt_cu.cuDevicePrimaryCtxRetain(context, device);
+    rt_messages_end(&messages);
     // After a kernel has failed, a reset does not help (recorded: sticky/trap-then-reset).
     if (result >= CUDA_ERROR_ILLEGAL_ADDRESS && result < CUDA_ERROR_NOT_PERMITTED)
         return rt_fail(cudaErrorDevicesUnavailable,
                        "device %d cannot be used any more, because a kernel has failed on it; end "
                        "the process and start it again",
                        device);
-    RT_TRY(result);
+    if (result)
+        return rt_fail_held(&messages, result);
     if (kept)
         __atomic_store_n(kept, *context, __ATOMIC_RELEASE);
     return cudaSuccess;

@@ -59,6 +59,10 @@ cudaError_t rt_cudaMemcpyAsync(void *dst, const void *src, size_t count, enum cu
 
 cudaError_t rt_peers_enter(struct rt_peers *peers, int dst_device, int src_device)
 {
+    cudaError_t found = rt_device_check("dstDevice", dst_device);
+    found = found ? found : rt_device_check("srcDevice", src_device);
+    if (found)
+        return found;
     CUdevice dst, src;
     RT_TRY(rt_cu.cuDeviceGet(&dst, dst_device));
     RT_TRY(rt_cu.cuDeviceGet(&src, src_device));

@@ -116,10 +116,13 @@ cudaError_t rt_cudaFuncGetName(const char **name, const void *func)
         return error;
     if (!name)
         return rt_fail(cudaErrorInvalidValue, "argument name is NULL");
-    CUresult result = rt_cu.cuKernelGetName(name, (CUkernel)function);
+    struct rt_messages messages;
+    rt_messages_begin(&messages);
+    const CUresult result = rt_cu.cuKernelGetName(name, (CUkernel)function);
+    rt_messages_end(&messages);
     if (result == CUDA_ERROR_INVALID_HANDLE)
-        result = rt_cu.cuFuncGetName(name, function);
-    return rt_error(result);
+        return rt_error(rt_cu.cuFuncGetName(name, function));
+    return rt_fail_held(&messages, result);
 }
 
 cudaError_t rt_cudaFuncGetParamInfo(const void *func, size_t paramIndex, size_t *paramOffset,

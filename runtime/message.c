@@ -59,3 +59,11 @@ void rt_messages_end(struct rt_messages *messages)
     if (end)
         end((cardlessReports *)messages);
 }
+
+cudaError_t rt_fail_held(const struct rt_messages *messages, CUresult result)
+{
+    const cudaError_t error = rt_error(result);
+    if (error != cudaSuccess && messages->text[0])
+        return rt_fail(error, "%s", messages->text);
+    return error;
+}

@@ -28,3 +28,6 @@ struct rt_messages {
 };
 void rt_messages_begin(struct rt_messages *messages);
 void rt_messages_end(struct rt_messages *messages);
+
+// Writes the messages that were held while the driver failed with `result`. Returns its code.
+cudaError_t rt_fail_held(const struct rt_messages *messages, CUresult result) __attribute__((cold));

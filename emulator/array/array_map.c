@@ -109,7 +109,7 @@ static CUresult map_find_storage(const CUarrayMapInfo *m, struct em_storage **ou
     // "resource … must be a sparse CUDA array or mipmapped array", or one with deferred mapping
     if (!em_is_tiled(*out))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "Flags of the array are %#x; create it with CUDA_ARRAY3D_SPARSE or "
+                       "the flags of the array are %#x; create it with CUDA_ARRAY3D_SPARSE or "
                        "CUDA_ARRAY3D_DEFERRED_MAPPING",
                        *flags);
     return CUDA_SUCCESS;

@@ -18,9 +18,9 @@ static CUresult array_requirements(const struct em_storage *storage, unsigned fl
             "the array is a level and shares the memory of its mipmapped array; pass the "
             "mipmapped array");
     if (!(flags & CUDA_ARRAY3D_DEFERRED_MAPPING))
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "Flags of the array are %#x; create it with CUDA_ARRAY3D_DEFERRED_MAPPING",
-                       flags);
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "the flags of the array are %#x; create it with CUDA_ARRAY3D_DEFERRED_MAPPING", flags);
     uint64_t size_B, alignment_B;
     dm_layout_memory_requirements(&storage->layout, &size_B, &alignment_B);
     memset(out, 0, sizeof *out);
@@ -64,7 +64,7 @@ static CUresult array_sparse_properties(const struct em_storage *storage, unsign
                        "mipmapped array");
     if (!(flags & CUDA_ARRAY3D_SPARSE) || dm_sparse_init(&s, &storage->layout))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "Flags of the array are %#x; create it with CUDA_ARRAY3D_SPARSE", flags);
+                       "the flags of the array are %#x; create it with CUDA_ARRAY3D_SPARSE", flags);
     out->tileExtent.width = s.tile_width_px;
     out->tileExtent.height = s.tile_height_px;
     out->tileExtent.depth = s.tile_depth;

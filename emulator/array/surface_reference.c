@@ -52,7 +52,7 @@ CUresult em_surface_reference_set(CUsurfref handle, CUarray array, unsigned flag
     // "The CUDA array must have been created with the CUDA_ARRAY3D_SURFACE_LDST flag"
     else if (!(a->desc.Flags & CUDA_ARRAY3D_SURFACE_LDST))
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
-                    "Flags of the array are %#x; create it with CUDA_ARRAY3D_SURFACE_LDST",
+                    "the flags of the array are %#x; create it with CUDA_ARRAY3D_SURFACE_LDST",
                     a->desc.Flags);
     else
         s->array = array;

@@ -245,7 +245,7 @@ CUresult em_surface_create(const CUDA_RESOURCE_DESC *resource, CUsurfObject *out
                     "neither block-compressed nor planar",
                     (int)resource->resType);
     if (!r && !(s.desc->Flags & CUDA_ARRAY3D_SURFACE_LDST))
-        em_mistake(I08, CUDA_SUCCESS, "Flags of the array are %#x", s.desc->Flags);
+        em_mistake(I08, CUDA_SUCCESS, "the flags of the array are %#x", s.desc->Flags);
     if (!r)
         r = texture_start(EM_SURFACE, resource, s.storage, &t);
     if (!r) {

@@ -69,12 +69,12 @@ CUresult em_no_context(void)
 
 CUresult em_null(const char *argument)
 {
-    return em_fail(CUDA_ERROR_INVALID_VALUE, "argument %s is NULL", argument);
+    return em_fail_of(argument, CUDA_ERROR_INVALID_VALUE, "argument %s is NULL", argument);
 }
 
 CUresult em_null_handle(const char *argument)
 {
-    return em_fail(CUDA_ERROR_INVALID_HANDLE, "argument %s is NULL", argument);
+    return em_fail_of(argument, CUDA_ERROR_INVALID_HANDLE, "argument %s is NULL", argument);
 }
 
 CUresult em_unsupported(const struct em_entry *entry, bool *reported)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "argument_names.h"
 #include "call.h"
 #include "config.h"
 #include "inject.h"
@@ -42,7 +43,7 @@ static struct {
 } sink = {.lock = DM_MUTEX_INITIALIZER(DIAGNOSTICS)};
 
 // Counts this message, and returns how often it was counted before. `origin` identifies the
-// message; it is the address of its format. Precondition: sink.lock held.
+// message; it is the address of its format or of its subject. Precondition: sink.lock held.
 static unsigned long count_message(const void *origin)
 {
     dm_assert_locked(&sink.lock);
@@ -211,7 +212,8 @@ static void report_text(enum em_diagnostic id, const void *origin, const char *r
     dm_mutex_unlock(&sink.lock);
 }
 
-static void report(enum em_diagnostic id, CUresult code, const char *format, va_list args)
+static void report(enum em_diagnostic id, const void *origin, CUresult code, const char *format,
+                   va_list args)
 {
     const int saved = errno;
     const bool shown = em_config()->sink != EM_SINK_OFF,
@@ -222,19 +224,22 @@ static void report(enum em_diagnostic id, CUresult code, const char *format, va_
         em_wording_singular(text);
         const struct em_entry *entry = em_self.entry, *named = em_named_entry();
         if (named != entry && entry->list && named->list)
-            em_wording_arguments(text, sizeof text, entry->list, named->list);
+            em_argument_names(text, sizeof text, entry->list, named->list);
         const bool held = keep_texts(text);
         if (!held && shown)
-            report_text(id, format, code ? em_error_name(code) : NULL, text);
+            report_text(id, origin, code ? em_error_name(code) : NULL, text);
         if (!held && may_abort)
             em_abort_if_wanted(id != EM_DIAG_GENERAL, code, catalogue[id].id, text);
     }
     errno = saved;
 }
 
-void em_explain_for(const void *origin, const char *result, const char *text)
+void em_explain_for(const void *origin, const char *result, const char *given)
 {
     const int saved = errno;
+    char text[2048];
+    snprintf(text, sizeof text, "%s", given);
+    em_wording_singular(text);
     const bool held = keep_texts(text);
     if (!held && em_config()->sink != EM_SINK_OFF)
         report_text(EM_DIAG_GENERAL, origin, result, text);
@@ -247,7 +252,15 @@ void em_explain(CUresult code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    report(EM_DIAG_GENERAL, code, format, args);
+    report(EM_DIAG_GENERAL, format, code, format, args);
+    va_end(args);
+}
+
+void em_explain_of(const void *subject, CUresult code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    report(EM_DIAG_GENERAL, subject, code, format, args);
     va_end(args);
 }
 
@@ -255,7 +268,7 @@ void em_report(enum em_diagnostic id, CUresult code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    report(id, code, format, args);
+    report(id, format, code, format, args);
     va_end(args);
 }
 

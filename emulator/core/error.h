@@ -25,15 +25,28 @@ enum em_diagnostic {
         em_explain(em_code_, __VA_ARGS__);                                                         \
         em_code_;                                                                                  \
     })
+// The same for a message that has several subjects, such as a type of handle. Each message is shown
+// at most 8 times, but this one 8 times for each `subject`, which is the address of a constant.
+#define em_fail_of(subject, code, ...)                                                             \
+    ({                                                                                             \
+        CUresult em_code_ = (code);                                                                \
+        em_explain_of(subject, em_code_, __VA_ARGS__);                                             \
+        em_code_;                                                                                  \
+    })
+
 // Creates the file of CARDLESS_DIAGNOSTICS=json:FILE. So a program without mistakes leaves an empty
 // file, and a missing file means that no program called cuInit.
 void em_diagnostics_start(void);
 
 void em_explain(CUresult code, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
+void em_explain_of(const void *subject, CUresult code, const char *format, ...)
+    __attribute__((format(printf, 3, 4), cold));
+
 // Reports an error that a library above the driver has found. `origin` identifies the message, and
 // `result` is the name of the library's error.
-void em_explain_for(const void *origin, const char *result, const char *text) __attribute__((cold));
+void em_explain_for(const void *origin, const char *result, const char *given)
+    __attribute__((cold));
 
 // For calls that give the text of an error to the program, as the log of a compiler: from
 // em_message_begin to em_message_end, `m` receives the texts of the errors that this thread

@@ -73,8 +73,9 @@ CUresult em_object_get_(enum em_type type, uint64_t handle, CUresult code, struc
     if (!object) {
         char text[256];
         const char *name = em_self.entry ? em_describe_handle_name(em_self.entry, type) : NULL;
-        return em_fail(code, "%s (%s) is not a valid %s", name ? name : "the handle",
-                       em_handle_text(handle, text, sizeof text), em_type_name(type));
+        return em_fail_of(em_type_name(type), code, "%s (%s) is not a valid %s",
+                          name ? name : "the handle", em_handle_text(handle, text, sizeof text),
+                          em_type_name(type));
     }
     *out = object;
     return CUDA_SUCCESS;

@@ -274,7 +274,7 @@ CUresult em_graph_exec_step(CUgraphExec exec, CUgraphNode node, CUgraphNodeType 
     em_assert_locked();
     CUresult r = find_step(exec, node, out, step);
     if (!r && (*out)->plan->steps[*step].type != type)
-        r = em_fail(CUDA_ERROR_INVALID_VALUE, "hNode is a %s node; this call is for %s nodes",
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "the node's type is %s; this call is for %s nodes",
                     em_node_type_name((*out)->plan->steps[*step].type), em_node_type_name(type));
     return r;
 }
@@ -332,7 +332,7 @@ static CUresult find_switch(CUgraphExec exec, CUgraphNode node, struct em_graph_
     CUresult r = find_step(exec, node, out, step);
     if (!r && (*out)->plan->steps[*step].kind != EM_STEP_RUN)
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
-                    "hNode is a %s node; only kernel, memset and memcpy nodes can be disabled",
+                    "the node's type is %s; only kernel, memset and memcpy nodes can be disabled",
                     em_node_type_name((*out)->plan->steps[*step].type));
     return r;
 }

@@ -192,7 +192,7 @@ CUresult em_graph_node_of_type(CUgraphNode handle, CUgraphNodeType type, struct 
     em_assert_locked();
     CUresult r = em_graph_node_find(handle, out);
     if (!r && (*out)->type != type)
-        r = em_fail(CUDA_ERROR_INVALID_VALUE, "hNode is a %s node; this call is for %s nodes",
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "the node's type is %s; this call is for %s nodes",
                     em_node_type_name((*out)->type), em_node_type_name(type));
     return r;
 }

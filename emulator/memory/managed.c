@@ -29,7 +29,7 @@ static CUresult managed(uint64_t address, uint64_t count, struct em_allocation *
     em_assert_locked();
     if (!address || !count)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "devPtr is %#llx and count is %llu, but neither may be 0",
+                       "the address is %#llx and the size is %llu, but neither may be 0",
                        (unsigned long long)address, (unsigned long long)count);
     CUresult r = em_memory_get(address, count, "devPtr", CUDA_ERROR_INVALID_VALUE, out);
     if (!r && (*out)->kind != EM_MEMORY_MANAGED)

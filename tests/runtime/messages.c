@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Messages name the call of the program and its own arguments, and each error has one.
 #include "expect.h"
+#include "program.h"
 
 #define RT_MESSAGE(call, code, text) EXPECT_MESSAGE((CUresult)(call), (CUresult)(code), text)
 
@@ -47,6 +48,7 @@ TEST(found_by_the_driver)
     RT_MESSAGE(cudaFree(host), cudaErrorInvalidValue, "devPtr: ");
     RT_MESSAGE(cudaHostRegister(NULL, 1, 0), cudaErrorInvalidValue, "argument ptr is NULL");
     RT_MESSAGE(cudaFuncGetAttributes(&attributes, host), cudaErrorInvalidResourceHandle, "func (");
+    RT_MESSAGE(cudaMemcpyPeer(memory, 7, memory, 0, 4), cudaErrorInvalidDevice, "dstDevice (7)");
     RT_MESSAGE(cudaMemPrefetchAsync(host, 4, (struct cudaMemLocation){cudaMemLocationTypeDevice, 0},
                                     0, NULL),
                cudaErrorInvalidValue, "devPtr: ");
@@ -57,6 +59,7 @@ TEST(one_message_each)
 {
     struct cudaFuncAttributes attributes;
     struct cudaPointerAttributes pointer;
+    const char *name;
     unsigned before;
     RT_MUST(cudaFree(NULL));
     before = lines();
@@ -64,6 +67,29 @@ TEST(one_message_each)
     EXPECT_EQ(lines() - before, 1);
     RT_OK(cudaPointerGetAttributes(&pointer, host));
     EXPECT_EQ(lines() - before, 1);
+    RT_ERROR(cudaFuncGetName(&name, host), cudaErrorInvalidResourceHandle);
+    EXPECT_EQ(lines() - before, 2);
 }
 
-TESTS(CASE(found_by_the_runtime), CASE(found_by_the_driver), CASE(one_message_each))
+// A kernel has failed. The first call that finds this and the reset say so once each.
+TEST(after_a_fault)
+{
+    static char kernel;
+    struct program_wrapper wrapper = program_wrapper(
+        ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() { trap; }\n");
+    void **binary = __cudaRegisterFatBinary(&wrapper);
+    void *memory;
+    program_function(binary, &kernel, "k");
+    __cudaRegisterFatBinaryEnd(binary);
+    RT_MUST(cudaFree(NULL));
+    RT_OK(cudaLaunchKernel(&kernel, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, NULL));
+    RT_ERROR(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
+    const unsigned before = lines();
+    RT_OK(cudaDeviceReset());
+    RT_ERROR(cudaMalloc(&memory, 4), cudaErrorDevicesUnavailable);
+    EXPECT_EQ(lines() - before, 1);
+    program_finish(&wrapper);
+}
+
+TESTS(CASE(found_by_the_runtime), CASE(found_by_the_driver), CASE(one_message_each),
+      CASE(after_a_fault))

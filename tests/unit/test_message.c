@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "argument_names.h"
+#include "call.h"
 #include "error.h"
 #include "wording.h"
 
@@ -84,32 +86,88 @@ TEST(wrong_order)
 TEST(singular)
 {
     char text[] = "1 bytes, 11 bytes, 0.1 bytes, 1 bytesize, (1 rows of 1 levels), x1 bytes; "
-                  "3 x 1 x 1 blocks; there are 1 devices";
+                  "3 x 1 x 1 blocks; there are 1 devices, \"/1 bytes\"";
     em_wording_singular(text);
     EXPECT_STR(text, "1 byte, 11 bytes, 0.1 bytes, 1 bytesize, (1 row of 1 level), x1 bytes; "
-                     "3 x 1 x 1 blocks; there are 1 devices");
+                     "3 x 1 x 1 blocks; there are 1 devices, \"/1 bytes\"");
+}
+
+static void report_eleven(void)
+{
+    unsetenv("CARDLESS_DIAGNOSTICS");
+    for (int i = 0; i < 10; i++)
+        em_null("often");
+    em_null("seldom");
+}
+
+// A message is shown eight times for each subject.
+TEST(budget)
+{
+    static char text[8192];
+    int pipe_ends[2], status;
+    MUST((CUresult)pipe(pipe_ends));
+    const pid_t child = fork();
+    if (!child) {
+        dup2(pipe_ends[1], STDERR_FILENO);
+        report_eleven();
+        _exit(0);
+    }
+    EXPECT(child > 0 && waitpid(child, &status, 0) == child);
+    EXPECT(read(pipe_ends[0], text, sizeof text - 1) > 0);
+    unsigned often = 0;
+    for (const char *at = strstr(text, "often"); at; at = strstr(at + 1, "often"))
+        often++;
+    EXPECT_EQ(often, 8);
+    EXPECT(strstr(text, "argument seldom is NULL"));
+}
+
+static const char *renamed(const char *message, const char *driver, const char *library)
+{
+    static char text[128];
+    snprintf(text, sizeof text, "%s", message);
+    em_argument_names(text, sizeof text, driver, library);
+    return text;
 }
 
 TEST(arguments)
 {
-    char text[128] = "dptr: ByteCount (3) of dstDevice and size (4); a size is not renamed";
-    em_wording_arguments(text, sizeof text,
-                         "CUdeviceptr dstDevice, const void *dptr, size_t ByteCount",
-                         "void *dst, const void *src, size_t count, enum cudaMemcpyKind kind");
-    EXPECT_STR(text, "src: count (3) of dst and size (4); a size is not renamed");
-
-    // A direction is skipped, a handle has two names, and the first difference ends the list.
-    char other[128] = "hStream (1), Flags (2), extra (3)";
-    em_wording_arguments(other, sizeof other,
-                         "void *p, CUstream hStream, unsigned int Flags, CUarray extra",
-                         "void *p, enum cudaMemcpyKind kind, cudaStream_t stream, unsigned flags, "
-                         "cudaEvent_t event");
-    EXPECT_STR(other, "stream (1), flags (2), extra (3)");
-
+    EXPECT_STR(renamed("dptr: ByteCount (3) of dstDevice and size (4); a size is not renamed",
+                       "CUdeviceptr dstDevice, const void *dptr, size_t ByteCount",
+                       "void *dst, const void *src, size_t count, enum cudaMemcpyKind kind"),
+               "src: count (3) of dst and size (4); a size is not renamed");
+    // A direction is skipped, a handle has two names, and a handle without a pair has none.
+    EXPECT_STR(renamed("hStream (1), Flags (2), extra (3)",
+                       "void *p, CUstream hStream, unsigned int Flags, CUarray extra",
+                       "void *p, enum cudaMemcpyKind kind, cudaStream_t stream, unsigned flags, "
+                       "cudaEvent_t event"),
+               "stream (1), flags (2), the handle (3)");
+    // The order may differ, and a struct's members are arguments.
+    EXPECT_STR(renamed("f (1), gridDimX (0), sharedMemBytes (2), kernelParams (3)",
+                       "CUfunction f, unsigned int gridDimX, unsigned int sharedMemBytes, "
+                       "CUstream hStream, void **kernelParams, void **extra",
+                       "const void *func, dim3 gridDim, void **args, size_t sharedMem, "
+                       "cudaStream_t stream"),
+               "func (1), gridDim.x (0), sharedMem (2), args (3)");
+    EXPECT_STR(renamed("location.id (5) of devPtr",
+                       "CUdeviceptr devPtr, size_t count, "
+                       "CUmemLocation location, unsigned int flags, CUstream hStream",
+                       "const void *devPtr, size_t count, int dstDevice, cudaStream_t stream"),
+               "dstDevice (5) of devPtr");
+    // Two numbers may change their places.
+    EXPECT_STR(renamed("count (1) is less than value (2)", "size_t count, int value",
+                       "size_t value, int count"),
+               "count (1) is less than value (2)");
+    // English words stay, also those that are names.
+    EXPECT_STR(renamed("the pool has no value", "CUmemoryPool pool, int value",
+                       "cudaMemPool_t memPool, int number"),
+               "the pool has no value");
+    EXPECT_STR(renamed("pool is NULL", "CUmemoryPool pool", "cudaMemPool_t memPool"),
+               "memPool is NULL");
     // A text that does not fit stays as it is.
     char small[] = "Flags (2)";
-    em_wording_arguments(small, sizeof small, "int Flags", "int longer_name_of_flags");
+    em_argument_names(small, sizeof small, "int Flags", "int longer_name_of_flags");
     EXPECT_STR(small, "Flags (2)");
 }
 
-TESTS(CASE(nested), CASE(begun_in_a_held_one), CASE(wrong_order), CASE(singular), CASE(arguments))
+TESTS(CASE(nested), CASE(begun_in_a_held_one), CASE(wrong_order), CASE(singular), CASE(budget),
+      CASE(arguments))

@@ -109,8 +109,9 @@ CUresult em_pool_export(CUmemoryPool handle, unsigned type, int *fd)
     CUresult r = em_pool_get(handle, &p);
     if (!r && (p->imported || !type || (type & (type - 1)) || !(p->handle_types & type)))
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
-                    "handleType (%#x) must be a single bit of the pool's handleTypes (%#x)", type,
-                    p->handle_types);
+                    "handleType (%#x) must be a single bit of those that the pool was created "
+                    "with (%#x)",
+                    type, p->handle_types);
     if (!r && type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
         r = em_fail(CUDA_ERROR_NOT_SUPPORTED,
                     "memory pools can be exported as file descriptors only "

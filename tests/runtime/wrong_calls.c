@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+// Calls every function of the runtime with wrong arguments. Each message must name arguments as the
+// function of the runtime names them, and not as a function of the driver does.
+#include <cuda_runtime_api.h>
+#include <ctype.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "program.h"
+
+// The kinds of arguments, and how many values each has.
+enum kind {
+    VALUE,
+    POINTER,
+    ADDRESS,
+    CALLBACK,
+    STREAM,
+    EVENT,
+    GRAPH,
+    EXEC,
+    NODE,
+    ARRAY,
+    MIPMAPPED,
+    POOL,
+    KERNEL,
+    LIBRARY,
+    TEXTURE,
+    SURFACE,
+    OBJECT,
+    KINDS
+};
+enum { VALUES = 6, ARGUMENTS_MAX = 12, RANDOM = 24, SECONDS = 20 };
+
+struct call {
+    const char *name;
+    cudaError_t (*make)(const unsigned char *choice);
+    unsigned arguments;
+    enum kind kinds[ARGUMENTS_MAX];
+    const char *names; // of its arguments and of their members, each between blanks
+};
+
+static struct {
+    uint64_t handle[KINDS];
+    char *memory;
+    char host_function, zero[1 << 16], ones[1 << 16], mixed[1 << 16];
+} world;
+
+static void nothing(void *data)
+{
+    (void)data;
+}
+
+static void pick(void *out, size_t size_B, enum kind kind, unsigned choice)
+{
+    uint64_t value = 0;
+    if (kind == VALUE) {
+        static const unsigned char bytes[VALUES] = {16, 0, 0xff, 1, 0x70, 2};
+        memset(out, bytes[choice] == 0xff ? 0xff : 0, size_B);
+        if (bytes[choice] == 0x70)
+            ((unsigned char *)out)[size_B - 1] = 0x70;
+        else
+            for (size_t at = 0; at < size_B; at += 8)
+                ((unsigned char *)out)[at] = bytes[choice];
+        return;
+    }
+    if (kind == POINTER) {
+        char *const values[VALUES] = {world.zero, NULL, world.ones, world.mixed, world.zero, NULL};
+        value = (uintptr_t)values[choice];
+    } else if (kind == ADDRESS) {
+        char *const values[VALUES] = {world.memory,         NULL,       world.zero,
+                                      &world.host_function, world.ones, world.memory + 8};
+        value = (uintptr_t)values[choice];
+    } else if (kind == CALLBACK) {
+        value = choice % 2 ? 0 : (uintptr_t)nothing;
+    } else {
+        const uint64_t values[VALUES] = {
+            world.handle[kind], 0, 0x1234567890, world.handle[kind == EVENT ? GRAPH : EVENT], ~0ull,
+            world.handle[kind]};
+        value = values[choice];
+    }
+    memcpy(out, &value, size_B < sizeof value ? size_B : sizeof value);
+}
+
+#include "wrong_calls.inc.h"
+
+static const char kernel_text[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
+                                  ".visible .entry k(.param .u64 p) { ret; }\n";
+
+static void build_world(void)
+{
+    static struct program_wrapper wrapper;
+    struct cudaMemPoolProps pool = {.allocType = cudaMemAllocationTypePinned,
+                                    .location = {cudaMemLocationTypeDevice, 0}};
+    struct cudaChannelFormatDesc format = {8, 0, 0, 0, cudaChannelFormatKindUnsigned};
+    struct cudaResourceDesc resource = {.resType = cudaResourceTypeArray};
+    struct cudaTextureDesc texture = {.filterMode = cudaFilterModePoint};
+    uint64_t *h = world.handle;
+    wrapper = program_wrapper(kernel_text);
+    void **binary = __cudaRegisterFatBinary(&wrapper);
+    program_function(binary, &world.host_function, "k");
+    __cudaRegisterFatBinaryEnd(binary);
+    memset(world.ones, 0xff, sizeof world.ones);
+    for (size_t i = 0; i < sizeof world.mixed; i += 8)
+        world.mixed[i] = (char)(1 + i / 8 % 7);
+    cudaMalloc((void **)&world.memory, 1 << 16);
+    cudaStreamCreateWithFlags((cudaStream_t *)&h[STREAM], cudaStreamNonBlocking);
+    cudaEventCreate((cudaEvent_t *)&h[EVENT]);
+    cudaGraphCreate((cudaGraph_t *)&h[GRAPH], 0);
+    cudaGraphAddEmptyNode((cudaGraphNode_t *)&h[NODE], (cudaGraph_t)h[GRAPH], NULL, 0);
+    cudaGraphInstantiate((cudaGraphExec_t *)&h[EXEC], (cudaGraph_t)h[GRAPH], 0);
+    cudaMallocArray((cudaArray_t *)&h[ARRAY], &format, 16, 16, cudaArraySurfaceLoadStore);
+    cudaMallocMipmappedArray((cudaMipmappedArray_t *)&h[MIPMAPPED], &format,
+                             (struct cudaExtent){16, 16, 0}, 2, 0);
+    cudaMemPoolCreate((cudaMemPool_t *)&h[POOL], &pool);
+    cudaGetKernel((cudaKernel_t *)&h[KERNEL], &world.host_function);
+    cudaLibraryLoadData((cudaLibrary_t *)&h[LIBRARY], kernel_text, NULL, NULL, 0, NULL, NULL, 0);
+    resource.res.array.array = (cudaArray_t)h[ARRAY];
+    cudaCreateTextureObject((cudaTextureObject_t *)&h[TEXTURE], &resource, &texture, NULL);
+    cudaCreateSurfaceObject((cudaSurfaceObject_t *)&h[SURFACE], &resource);
+    cudaUserObjectCreate((cudaUserObject_t *)&h[OBJECT], world.zero, nothing, 1,
+                         cudaUserObjectNoDestructorSync);
+}
+
+// The arguments of try number `number`: each wrong value of each argument while the others are
+// right, and then values at random. Returns false after the last one.
+static bool choose(const struct call *c, unsigned number, unsigned char *choice)
+{
+    const unsigned single = c->arguments * (VALUES - 1);
+    memset(choice, 0, ARGUMENTS_MAX);
+    if (number < single) {
+        choice[number / (VALUES - 1)] = (unsigned char)(1 + number % (VALUES - 1));
+        return true;
+    }
+    unsigned state = number * 2654435761u;
+    for (unsigned i = 0; i < c->arguments; i++) {
+        state = state * 1664525u + 1013904223u;
+        choice[i] = (unsigned char)((state >> 16) % VALUES);
+    }
+    return c->arguments && number < single + RANDOM;
+}
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+// Whether a word of the message is a name and not an English word.
+static bool is_a_name(const char *text, const char *at, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (!islower((unsigned char)at[i]))
+            return true;
+    if (at - text >= 4 && !strncmp(at - 4, "the ", 4))
+        return false;
+    return !strncmp(at + length, " (", 2) ||
+           (at == text && (at[length] == ':' || !strncmp(at + length, " is ", 4))) ||
+           (at - text >= 9 && !strncmp(at - 9, "argument ", 9));
+}
+
+static unsigned check_line(const struct call *c, const char *line)
+{
+    char own[80];
+    const char *text = strstr(line, "\"text\":\"");
+    unsigned found = 0;
+    if (!text)
+        return 0;
+    text += 8;
+    for (const char *at = text; *at && strncmp(at, "\",\"advice", 9); at++) {
+        if (!is_word(*at) || (at > text && (is_word(at[-1]) || at[-1] == '.')))
+            continue;
+        size_t length = 1;
+        while (is_word(at[length]))
+            length++;
+        snprintf(own, sizeof own, " %.*s ", (int)length, at);
+        if (strstr(c->names, own) || !is_a_name(text, at, length))
+            continue;
+        for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+            if (strlen(foreign[i]) == length && !strncmp(foreign[i], at, length)) {
+                printf("# %s: \"%s\" in: %.*s\n", c->name, foreign[i],
+                       (int)(strstr(text, "\",\"advice") - text), text);
+                found++;
+            }
+    }
+    return found;
+}
+
+// Makes the tries from *next on in this process, and counts each in *next before it is made.
+static void make_calls(const struct call *c, unsigned *next)
+{
+    unsigned char choice[ARGUMENTS_MAX];
+    build_world();
+    while (choose(c, *next, choice)) {
+        (*next)++;
+        c->make(choice);
+        cudaGetLastError();
+    }
+}
+
+static unsigned check_call(const struct call *c, unsigned *next, unsigned *crashes)
+{
+    char path[64], line[8192];
+    int status;
+    unsigned found = 0;
+    bool ended;
+    *next = 0;
+    do {
+        fflush(stdout);
+        const pid_t child = fork();
+        if (!child) {
+            snprintf(path, sizeof path, "json:/tmp/cardless-wrong-%ld.json", (long)getpid());
+            setenv("CARDLESS_DIAGNOSTICS", path, 1);
+            alarm(SECONDS);
+            make_calls(c, next);
+            fflush(stdout);
+            _exit(0);
+        }
+        waitpid(child, &status, 0);
+        snprintf(path, sizeof path, "/tmp/cardless-wrong-%ld.json", (long)child);
+        FILE *file = fopen(path, "r");
+        while (file && fgets(line, sizeof line, file))
+            found += check_line(c, line);
+        if (file)
+            fclose(file);
+        unlink(path);
+        ended = WIFEXITED(status);
+        *crashes += !ended;
+        if (!ended)
+            printf("# %s: try %u: %s\n", c->name, *next, strsignal(WTERMSIG(status)));
+    } while (!ended);
+    return found;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned *next = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    unsigned failed = 0, crashes = 0;
+    const unsigned count = sizeof calls / sizeof *calls;
+    if (next == MAP_FAILED)
+        return 1;
+    printf("1..%u\n", count);
+    for (unsigned i = 0; i < count; i++) {
+        if (argc > 1 && strcmp(argv[1], calls[i].name))
+            continue;
+        const unsigned found = check_call(&calls[i], next, &crashes);
+        printf("%sok %u - %s\n", found ? "not " : "", i + 1, calls[i].name);
+        failed += found != 0;
+    }
+    printf("# %u calls that crash\n", crashes);
+    return failed != 0;
+}
