@@ -71,7 +71,6 @@ CUresult em_function_new(struct em_module *m, struct em_code *code, struct em_fu
     em_object_ref(&m->object);
     f->module = m;
     f->code = code;
-    f->settings = &f->own;
     *out = f;
     return CUDA_SUCCESS;
 }
@@ -116,10 +115,45 @@ unsigned em_code_most_threads(const struct em_code *code, const struct em_device
     return code->most_threads && code->most_threads < most ? code->most_threads : most;
 }
 
+// The setting that an attribute is, or NULL.
+static int *setting_of(struct em_function_settings *s, CUfunction_attribute attribute)
+{
+    switch ((int)attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        return &s->most_dynamic_shared_B;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        return &s->carveout;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+        return &s->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH];
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+        return &s->non_portable;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        return &s->policy;
+    default:
+        return NULL;
+    }
+}
+
+struct em_function_settings em_function_settings(const struct em_function *f)
+{
+    if (!f->inherited)
+        return f->own;
+    struct em_function_settings all = *f->inherited, own = f->own;
+    for (unsigned left = f->own_set; left; left &= left - 1) {
+        const CUfunction_attribute a = (CUfunction_attribute)__builtin_ctz(left);
+        *setting_of(&all, a) = *setting_of(&own, a);
+    }
+    return all;
+}
+
 CUresult em_code_get_attribute(const struct em_code *code, const struct em_function_settings *s,
                                const struct em_device *device, CUfunction_attribute attribute,
                                int *out)
 {
+    struct em_function_settings all = *s;
+    const int *setting = setting_of(&all, attribute);
     switch ((int)attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
         *out = (int)em_code_most_threads(code, device);
@@ -145,27 +179,14 @@ CUresult em_code_get_attribute(const struct em_code *code, const struct em_funct
     case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
         *out = 0;
         return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        *out = s->most_dynamic_shared_B;
-        return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-        *out = s->carveout;
-        return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
         *out = code->needs_cluster || code->required_cluster[0] != 0;
         return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-        *out = s->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH];
-        return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
-        *out = s->non_portable;
-        return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-        *out = s->policy;
-        return CUDA_SUCCESS;
     default:
+        if (setting) {
+            *out = *setting;
+            return CUDA_SUCCESS;
+        }
         return em_fail(CUDA_ERROR_INVALID_VALUE, "attrib (%d) is not a CUfunction_attribute",
                        (int)attribute);
     }
@@ -176,15 +197,13 @@ CUresult em_code_set_attribute(const struct em_code *code, struct em_function_se
                                const struct em_device *device, CUfunction_attribute attribute,
                                int value)
 {
-    int low = 0, high = INT32_MAX, *to;
+    int low = 0, high = INT32_MAX, *to = setting_of(s, attribute);
     switch ((int)attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        to = &s->most_dynamic_shared_B;
         high = em_device_attribute(device, DM_ATTRIBUTE_max_shared_memory_per_block_optin) -
                (int)code->static_shared_B;
         break;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-        to = &s->carveout;
         low = CU_SHAREDMEM_CARVEOUT_DEFAULT;
         high = CU_SHAREDMEM_CARVEOUT_MAX_SHARED;
         break;
@@ -198,14 +217,11 @@ CUresult em_code_set_attribute(const struct em_code *code, struct em_function_se
                            "attrib %d: kernel %s was built for clusters of %u x %u x %u blocks",
                            (int)attribute, code->name, code->required_cluster[0],
                            code->required_cluster[1], code->required_cluster[2]);
-        to = &s->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH];
         break;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
         low = INT32_MIN;
-        to = &s->non_portable;
         break;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-        to = &s->policy;
         high = CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING;
         break;
     default:
@@ -237,8 +253,10 @@ CUresult em_function_get_attribute(CUfunction handle, CUfunction_attribute attri
     struct em_function *f;
     em_lock();
     CUresult r = em_function_find(handle, CUDA_ERROR_INVALID_HANDLE, &f);
-    if (!r)
-        r = em_code_get_attribute(f->code, f->settings, f->object.context->device, attribute, out);
+    if (!r) {
+        const struct em_function_settings settings = em_function_settings(f);
+        r = em_code_get_attribute(f->code, &settings, f->object.context->device, attribute, out);
+    }
     em_unlock();
     // A kernel keeps any number (recorded: x_runtime_k functions/set-14).
     if (!r && attribute == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED)
@@ -253,8 +271,9 @@ CUresult em_function_set_attribute(CUfunction handle, CUfunction_attribute attri
     em_lock();
     CUresult r = em_function_find(handle, CUDA_ERROR_INVALID_HANDLE, &f);
     if (!r)
-        r = em_code_set_attribute(f->code, f->settings, f->object.context->device, attribute,
-                                  value);
+        r = em_code_set_attribute(f->code, &f->own, f->object.context->device, attribute, value);
+    if (!r)
+        f->own_set |= 1u << attribute;
     em_unlock();
     return r;
 }

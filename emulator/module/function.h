@@ -24,6 +24,10 @@ CUresult em_function_or_kernel(CUfunction handle, CUresult code, struct em_funct
 // the current context it then returns (recorded: library/kernel-as-function).
 CUresult em_function_to_launch(CUfunction handle, struct em_function **out);
 
+// The settings that a launch obeys. Those that were set for the function are its own; the others
+// are those of the library's kernel, if there is one (recorded: kernel_detached
+// detached/set-8-1-0).
+struct em_function_settings em_function_settings(const struct em_function *f);
 void em_function_settings_init(struct em_function_settings *settings, const struct em_code *code);
 // An attribute of a kernel on a device, and a change of it. Both report attributes that do not
 // exist, and values out of range.

@@ -69,7 +69,8 @@ struct em_extent3 em_launch_cluster(const struct em_launch_config *c, const stru
 {
     em_assert_locked();
     const struct em_extent3 e = c->attributes.cluster;
-    const int *required = f->settings->cluster;
+    const struct em_function_settings settings = em_function_settings(f);
+    const int *required = settings.cluster;
     if (e.x || e.y || e.z)
         return e;
     return (struct em_extent3){(unsigned)required[0], (unsigned)required[1], (unsigned)required[2]};
@@ -112,11 +113,11 @@ CUresult em_launch_check(const struct em_launch_config *c, const struct em_funct
         r = check_cluster(c, f);
     if (!r && c->attributes.cooperative)
         r = em_occupancy_check_cooperative(f, c->blocks, c->threads, c->shared_B);
-    if (!r && c->shared_B > (unsigned)f->settings->most_dynamic_shared_B)
+    if (!r && c->shared_B > (unsigned)em_function_settings(f).most_dynamic_shared_B)
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
                     "sharedMemBytes (%u) exceeds the %d bytes that kernel %s may use; raise them "
                     "with CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES",
-                    c->shared_B, f->settings->most_dynamic_shared_B, f->code->name);
+                    c->shared_B, em_function_settings(f).most_dynamic_shared_B, f->code->name);
     return r;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels of libraries: all functions of a kernel share its settings.
+// Kernels of libraries. Their functions inherit their settings.
 #include "library_state.h"
 
 #include "alloc.h"
@@ -139,8 +139,8 @@ CUresult em_kernel_function(struct em_kernel *k, struct em_context *context,
         r = em_module_get_function(m, k->code, out);
     if (!r)
         r = em_function_load(*out);
-    if (!r && !(*out)->kernel) { // a change of one is seen by the other
-        (*out)->settings = &k->settings[context->device->ordinal];
+    if (!r && !(*out)->kernel) {
+        (*out)->inherited = &k->settings[context->device->ordinal];
         (*out)->kernel = &k->object;
         em_object_ref(&k->object);
     }

@@ -46,11 +46,13 @@ struct em_function {
     struct em_object object; // type EM_FUNCTION
     struct em_module *module;
     struct em_code *code;
-    bool loaded;                           // the code is ready to run, and `own` has its values
-    struct em_function_settings *settings; // `own`, or those of the library's kernel
-    struct em_object *kernel;              // that has them: a reference, or NULL
+    bool loaded; // the code is ready to run, and `own` has its values
+    // Read them by em_function_settings.
     struct em_function_settings own;
-    struct em_old_arguments *old; // NULL until set
+    unsigned own_set; // one bit for each CUfunction_attribute that was set for this function
+    const struct em_function_settings *inherited; // those of the library's kernel, or NULL
+    struct em_object *kernel;                     // that has them: a reference, or NULL
+    struct em_old_arguments *old;                 // NULL until set
 };
 
 // ---- loading. Precondition: em_lock not held ----

@@ -40,8 +40,8 @@ static int blocks_for(const struct em_function *f, int threads, size_t dynamic_B
 {
     const struct em_code *code = f->code;
     const int dynamic = (int)(unsigned)dynamic_B;
-    const int most_dynamic_B =
-        greatest(f->settings->most_dynamic_shared_B, SHARED_ALWAYS_B - (int)code->static_shared_B);
+    const int most_dynamic_B = greatest(em_function_settings(f).most_dynamic_shared_B,
+                                        SHARED_ALWAYS_B - (int)code->static_shared_B);
     if (threads > attribute(f, DM_ATTRIBUTE_max_threads_per_block) || dynamic > most_dynamic_B)
         return 0;
     int warps = warps_of(threads);
@@ -90,7 +90,7 @@ CUresult em_occupancy_check_cooperative(const struct em_function *f, struct em_e
 static unsigned cluster_most(const struct em_function *f)
 {
     const unsigned most = !attribute(f, DM_ATTRIBUTE_cluster_launch) ? 0
-                          : f->settings->non_portable                ? PX_CLUSTER_MOST
+                          : em_function_settings(f).non_portable     ? PX_CLUSTER_MOST
                                                                      : CLUSTER_PORTABLE;
     return f->code->most_cluster && f->code->most_cluster < most ? f->code->most_cluster : most;
 }
@@ -190,7 +190,7 @@ CUresult em_occupancy_shared(CUfunction handle, int blocks, int threads, size_t 
     if (!r) {
         int each = attribute(f, DM_ATTRIBUTE_max_shared_memory_per_multiprocessor) / blocks -
                    (int)f->code->static_shared_B;
-        *out = (size_t)least(each, f->settings->most_dynamic_shared_B);
+        *out = (size_t)least(each, em_function_settings(f).most_dynamic_shared_B);
     }
     em_unlock();
     return r;
@@ -199,7 +199,8 @@ CUresult em_occupancy_shared(CUfunction handle, int blocks, int threads, size_t 
 // The clusters that the function requires, by its text or an attribute; 0: any.
 static struct em_extent3 cluster_required(const struct em_function *f)
 {
-    const int *e = f->settings->cluster;
+    const struct em_function_settings settings = em_function_settings(f);
+    const int *e = settings.cluster;
     return (struct em_extent3){(unsigned)e[0], (unsigned)e[1], (unsigned)e[2]};
 }
 
