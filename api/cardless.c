@@ -49,6 +49,11 @@ EXPORT const cardlessCaller **cardlessThisCaller(void)
     return (const cardlessCaller **)&em_thread()->caller;
 }
 
+EXPORT const void **cardlessThisCallSite(void)
+{
+    return &em_thread()->caller_returns_to;
+}
+
 EXPORT void cardlessReport(const void *origin, const char *result, const char *text)
 {
     static const struct em_entry entry = {.name = "cardlessReport"};

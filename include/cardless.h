@@ -50,7 +50,7 @@ extern "C" {
 #endif
 
 /* Grows when something is added. The meaning of existing functions does not change. */
-#define CARDLESS_VERSION 6
+#define CARDLESS_VERSION 7
 
 /* The address of a function of this header, or NULL if the process has another libcuda. Needs
  * <dlfcn.h>. */
@@ -471,6 +471,11 @@ typedef struct cardlessCaller_st {
  * should write its function there when it begins, and the one before it when it returns. The place
  * is valid until the thread ends. Since CARDLESS_VERSION 5. */
 const cardlessCaller **cardlessThisCaller(void);
+
+/* Returns the place where this thread keeps the address to which that function returns: the call
+ * site in the program, which reports name. NULL there means that it is unknown. The library should
+ * write it together with the function. Since CARDLESS_VERSION 7. */
+const void **cardlessThisCallSite(void);
 
 /* Reports an error that such a library has found itself, as the driver reports its own: CARDLESS_
  * DIAGNOSTICS says where. `origin` is an address that identifies the message, of which at most 8

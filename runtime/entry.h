@@ -10,12 +10,15 @@
 
 // A call begins. Every call tries to start the driver (recorded: lazy/error-name). If that fails,
 // the thread's last error says so, even if the call itself succeeds (recorded: start/no-device).
-static inline const struct rt_entry *rt_begin(struct rt_thread *self, const struct rt_entry *entry)
+// The return address of the exported function, into which this is inlined, is the call site.
+static inline __attribute__((always_inline)) const struct rt_entry *
+rt_begin(struct rt_thread *self, const struct rt_entry *entry)
 {
     const struct rt_entry *outer = self->entry;
     if (__builtin_expect(!self->caller, 0))
         rt_thread_start(self);
     self->entry = *self->caller = entry;
+    *self->call_site = __builtin_return_address(0);
     self->driver_error = rt_driver_error();
     if (__builtin_expect(self->driver_error != cudaSuccess, 0))
         self->last_error = self->driver_error;
@@ -28,6 +31,7 @@ static inline cudaError_t rt_end(struct rt_thread *self, const struct rt_entry *
                                  cudaError_t r)
 {
     self->entry = *self->caller = outer;
+    *self->call_site = NULL; // that of an outer call is not kept
     if (__builtin_expect(r != cudaSuccess, 0) && r != cudaErrorNotReady)
         self->last_error = r;
     return r;
@@ -37,6 +41,7 @@ static inline cudaError_t rt_end_quietly(struct rt_thread *self, const struct rt
                                          cudaError_t r)
 {
     self->entry = *self->caller = outer;
+    *self->call_site = NULL; // that of an outer call is not kept
     return r;
 }
 

@@ -10,7 +10,10 @@ void rt_thread_start(struct rt_thread *self)
 {
     const struct rt_entry **(*this_caller)(void) =
         (const struct rt_entry **(*)(void))rt_driver_symbol("cardlessThisCaller");
+    const void **(*this_call_site)(void) =
+        (const void **(*)(void))rt_driver_symbol("cardlessThisCallSite");
     self->caller = this_caller ? this_caller() : &self->unnamed;
+    self->call_site = this_call_site ? this_call_site() : &self->nowhere;
 }
 
 cudaError_t rt_unsupported(const struct rt_entry *entry, bool *said)

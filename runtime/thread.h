@@ -19,6 +19,8 @@ struct rt_thread {
     // The place where the driver looks for that call, to name it in messages: `unnamed` if it does
     // not ask. NULL before the thread's first call.
     const struct rt_entry **caller, *unnamed;
+    // The same for the address to which the call returns: `nowhere` if the driver does not ask.
+    const void **call_site, *nowhere;
     cudaError_t last_error;
     cudaError_t driver_error; // whether the call that runs could start the driver
     int chosen;               // one more than the device that cudaSetDevice chose, 0 before that
@@ -31,7 +33,7 @@ struct rt_thread {
 
 extern __thread struct rt_thread rt_this_thread __attribute__((tls_model("initial-exec")));
 
-// Finds the thread's `caller`.
+// Finds the thread's `caller` and `call_site`.
 void rt_thread_start(struct rt_thread *self) __attribute__((cold));
 
 static inline struct rt_thread *rt_thread(void)

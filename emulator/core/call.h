@@ -58,13 +58,16 @@ static inline bool em_all_zero(const unsigned *words, size_t count)
 }
 
 // Begins a call. If a callback of another call makes this one, returns that outer call, otherwise
-// NULL. The result should be passed to em_end.
-static inline const struct em_entry *em_begin(struct em_thread *self, const struct em_entry *entry)
+// NULL. The result should be passed to em_end. Only exported functions may call it, because the
+// return address of the function that it is inlined into becomes the call site.
+static inline __attribute__((always_inline)) const struct em_entry *
+em_begin(struct em_thread *self, const struct em_entry *entry)
 {
     const struct em_entry *outer = self->entry;
     if (em_unlikely(!self->number))
         em_thread_start();
     self->entry = entry;
+    self->returns_to = __builtin_return_address(0);
     self->calls++;
     return outer;
 }
@@ -119,6 +122,7 @@ static inline CUresult em_need_current(void)
 static inline CUresult em_end(struct em_thread *self, const struct em_entry *outer, CUresult result)
 {
     self->entry = outer;
+    self->returns_to = NULL;
     if (!outer) // an outer call goes on, and must not be cancelled until it returns
         em_cancel_restore(self);
     return result;
@@ -139,6 +143,15 @@ static inline const struct em_entry *em_named_entry(void)
 {
     const struct em_thread *self = em_thread();
     return self->entry && self->caller ? self->caller : self->entry;
+}
+
+// The address to which the call that em_named_entry returns, returns; or NULL if it is unknown.
+static inline const void *em_call_site(void)
+{
+    const struct em_thread *self = em_thread();
+    if (!self->entry)
+        return NULL;
+    return self->caller ? self->caller_returns_to : self->returns_to;
 }
 
 // The name of the call in progress, or "cardless" outside a call.

@@ -50,12 +50,19 @@ static void read_diagnostics(const char *value)
 {
     if (!strcmp(value, "off")) {
         config.sink = EM_SINK_OFF;
+    } else if (!strcmp(value, "reader")) {
+        config.sink = EM_SINK_READER;
     } else if (!strncmp(value, "json:", 5) && value[5]) {
         config.sink = EM_SINK_JSON;
         config.sink_path = value + 5;
     } else if (strcmp(value, "text")) {
         unknown_value("CARDLESS_DIAGNOSTICS", value, "off, text or json:FILE");
     }
+}
+
+static void read_findings(const char *value)
+{
+    config.findings_path = value;
 }
 
 static bool parse_number(const char *text, uint64_t *out)
@@ -331,6 +338,7 @@ static const struct setting {
     {"CARDLESS_QUIRKS", read_quirks}, // after the personality
     {"CARDLESS_OVERLAP", read_overlap},
     {"CARDLESS_DIAGNOSTICS", read_diagnostics},
+    {"CARDLESS_FINDINGS", read_findings},
     {"CARDLESS_SEED", read_seed},
     {"CARDLESS_FAIL_ALLOC", read_fail_alloc},
     {"CARDLESS_UUID", read_uuid},
@@ -410,13 +418,16 @@ static void read_environment(void)
         if (value && *value && settings[i].read)
             settings[i].read(value);
     }
+    config.test = secure_getenv("PYTEST_CURRENT_TEST");
     config.visible_devices = secure_getenv("CUDA_VISIBLE_DEVICES");
     for (char **variable = environ; variable && *variable; variable++)
         report_misspelled(*variable);
     // Copy the strings, because the program may change its environment later. These few bytes live
     // as long as the process.
-    const char **kept[] = {&config.devices,   &config.visible_devices,   &config.trace_path,
-                           &config.sink_path, &config.schedule_log_path, &config.step};
+    const char **kept[] = {&config.devices,           &config.visible_devices,
+                           &config.trace_path,        &config.sink_path,
+                           &config.schedule_log_path, &config.step,
+                           &config.findings_path,     &config.test};
     for (unsigned i = 0; i < sizeof kept / sizeof *kept; i++) {
         const char *copy = *kept[i] ? strdup(*kept[i]) : NULL;
         if (copy)

@@ -9,7 +9,8 @@
 enum em_personality { EM_MANUAL, EM_DRIVER_580 };
 enum em_overlap { EM_OVERLAP_DISTINCT, EM_OVERLAP_SAME };
 enum em_policy_name { EM_EAGER, EM_PARALLEL, EM_LAZY, EM_SEEDED, EM_SCHEDULED };
-enum em_sink { EM_SINK_OFF, EM_SINK_TEXT, EM_SINK_JSON };
+// EM_SINK_READER: whoever reads the file of CARDLESS_FINDINGS prints what the user should see.
+enum em_sink { EM_SINK_OFF, EM_SINK_TEXT, EM_SINK_JSON, EM_SINK_READER };
 
 // A decision of a schedule (policy.h): decision `number` takes `option`; all others take option 0.
 struct em_departure {
@@ -20,9 +21,11 @@ struct em_config {
     enum em_personality personality; // CARDLESS_PERSONALITY=manual|driver-580
     uint64_t quirks;         // bit EM_QUIRK_x is set if row x follows the driver (CARDLESS_QUIRKS)
     enum em_overlap overlap; // CARDLESS_OVERLAP=distinct|same
-    enum em_sink sink;       // CARDLESS_DIAGNOSTICS=off|text|json:FILE
+    enum em_sink sink;       // CARDLESS_DIAGNOSTICS=off|text|json:FILE|reader
     const char *sink_path;   // the FILE of json:FILE, or NULL
-    const char *devices;     // CARDLESS_DEVICES=NAME[,NAME…], or NULL for the default device
+    const char *findings_path;   // CARDLESS_FINDINGS=FILE, or NULL
+    const char *test;            // PYTEST_CURRENT_TEST when the driver starts, or NULL
+    const char *devices;         // CARDLESS_DEVICES=NAME[,NAME…], or NULL for the default device
     const char *visible_devices; // CUDA_VISIBLE_DEVICES=N[,N…], or NULL for all of them
     const char *trace_path;      // CARDLESS_TRACE=FILE, or NULL
     bool report;                 // CARDLESS_REPORT=1: list imports and mappings on stderr at exit

@@ -14,7 +14,9 @@
 #include "argument_names.h"
 #include "call.h"
 #include "config.h"
+#include "findings.h"
 #include "inject.h"
+#include "json_text.h"
 #include "sink.h"
 #include "wording.h"
 
@@ -70,48 +72,24 @@ static void write_all(int fd, const char *text, size_t size)
     }
 }
 
-// Appends `text` at out[*used] as a part of a JSON string, with escapes.
-static void json_escape(char *out, size_t size, size_t *used, const char *text)
-{
-    for (const unsigned char *c = (const unsigned char *)text; *c && *used + 8 < size; c++) {
-        if (*c == '"' || *c == '\\')
-            *used += (size_t)snprintf(out + *used, size - *used, "\\%c", *c);
-        else if (*c < 0x20)
-            *used += (size_t)snprintf(out + *used, size - *used, "\\u%04x", *c);
-        else
-            out[(*used)++] = (char)*c;
-    }
-    out[*used] = 0;
-}
-
-static void json_member(char *out, size_t size, size_t *used, const char *key, const char *value)
-{
-    if (*used + strlen(key) + 16 >= size)
-        return;
-    *used += (size_t)snprintf(out + *used, size - *used, "%s\"%s\":\"", *used > 1 ? "," : "", key);
-    json_escape(out, size, used, value);
-    if (*used + 2 < size)
-        *used += (size_t)snprintf(out + *used, size - *used, "\"");
-}
-
 // Returns false if the file cannot be opened or written.
 static bool write_json(enum em_diagnostic id, const char *entry, const char *where,
                        const char *result, const char *text)
 {
     char line[4096] = "{";
     size_t used = 1, size = sizeof line - 4;
-    json_member(line, size, &used, "id", catalogue[id].id);
-    json_member(line, size, &used, "severity", severity_names[catalogue[id].severity]);
-    json_member(line, size, &used, "entry", entry);
-    json_member(line, size, &used, "call", where);
-    json_member(line, size, &used, "result", result ? result : em_error_name(CUDA_SUCCESS));
-    json_member(line, size, &used, "text", text);
-    json_member(line, size, &used, "advice", catalogue[id].advice);
+    em_json_member(line, size, &used, "id", catalogue[id].id);
+    em_json_member(line, size, &used, "severity", severity_names[catalogue[id].severity]);
+    em_json_member(line, size, &used, "entry", entry);
+    em_json_member(line, size, &used, "call", where);
+    em_json_member(line, size, &used, "result", result ? result : em_error_name(CUDA_SUCCESS));
+    em_json_member(line, size, &used, "text", text);
+    em_json_member(line, size, &used, "advice", catalogue[id].advice);
     if (id != EM_DIAG_GENERAL) {
         char page[96];
         snprintf(page, sizeof page, "docs/generated/diagnostics.md#%c%s, which tools/docs makes",
                  catalogue[id].id[0] | 0x20, catalogue[id].id + 1);
-        json_member(line, size, &used, "see", page);
+        em_json_member(line, size, &used, "see", page);
     }
     used += (size_t)snprintf(line + used, sizeof line - used, "}\n");
     return em_sink_write(&sink.json, "CARDLESS_DIAGNOSTICS", em_config()->sink_path, line, used);
@@ -142,11 +120,11 @@ static void write_text(enum em_diagnostic id, const char *entry, const char *whe
 void em_diagnostics_start(void)
 {
     const struct em_config *config = em_config();
-    if (config->sink != EM_SINK_JSON)
-        return;
     em_cancel_off();
     dm_mutex_lock(&sink.lock);
-    em_sink_write(&sink.json, "CARDLESS_DIAGNOSTICS", config->sink_path, "", 0);
+    if (config->sink == EM_SINK_JSON)
+        em_sink_write(&sink.json, "CARDLESS_DIAGNOSTICS", config->sink_path, "", 0);
+    em_findings_start();
     dm_mutex_unlock(&sink.lock);
 }
 
@@ -204,19 +182,39 @@ static void report_text(enum em_diagnostic id, const void *origin, const char *r
     em_call_text(em_call_now(), where, sizeof where);
     em_cancel_off();
     dm_mutex_lock(&sink.lock);
+    const enum em_sink wanted = em_config()->sink;
     unsigned long before = count_message(origin);
-    bool written =
-        em_config()->sink == EM_SINK_JSON && write_json(id, em_entry_name(), where, result, text);
+    bool written = wanted == EM_SINK_JSON && write_json(id, em_entry_name(), where, result, text);
+    const bool recorded =
+        em_findings_wanted() && em_finding_write(&(struct em_finding){
+                                    .id = catalogue[id].id,
+                                    .severity = severity_names[catalogue[id].severity],
+                                    .title = id == EM_DIAG_GENERAL ? "" : catalogue[id].title,
+                                    .advice = catalogue[id].advice,
+                                    .entry = em_entry_name(),
+                                    .call = where,
+                                    .result = result ? result : em_error_name(CUDA_SUCCESS),
+                                    .text = text,
+                                    .origin = origin,
+                                    .site = em_call_site(),
+                                    .before = before,
+                                });
+    written |= wanted == EM_SINK_OFF || (wanted == EM_SINK_READER && recorded);
     if (!written && before < SHOWN_MAX)
         write_text(id, em_entry_name(), where, result, text, before);
     dm_mutex_unlock(&sink.lock);
+}
+
+static bool reports_wanted(void)
+{
+    return em_config()->sink != EM_SINK_OFF || em_findings_wanted();
 }
 
 static void report(enum em_diagnostic id, const void *origin, CUresult code, const char *format,
                    va_list args)
 {
     const int saved = errno;
-    const bool shown = em_config()->sink != EM_SINK_OFF,
+    const bool shown = reports_wanted(),
                may_abort = __atomic_load_n(&em_aborts, __ATOMIC_RELAXED) != 0;
     if (shown || may_abort || em_self.message) {
         char text[2048];
@@ -241,7 +239,7 @@ void em_explain_for(const void *origin, const char *result, const char *given)
     snprintf(text, sizeof text, "%s", given);
     em_wording_singular(text);
     const bool held = keep_texts(text);
-    if (!held && em_config()->sink != EM_SINK_OFF)
+    if (!held && reports_wanted())
         report_text(EM_DIAG_GENERAL, origin, result, text);
     if (!held && __atomic_load_n(&em_aborts, __ATOMIC_RELAXED))
         em_abort_if_wanted(false, CUDA_ERROR_UNKNOWN, catalogue[EM_DIAG_GENERAL].id, text);

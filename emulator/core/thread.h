@@ -16,9 +16,12 @@ struct em_text;
 struct em_thread {
     const struct em_entry *entry;  // the call in progress, or NULL
     const struct em_entry *caller; // the call of another library that this thread is in, or NULL
-    uint64_t calls;                // counts this thread's calls
-    uint64_t number;               // threads are counted from 1; 0 until the first call
-    struct em_context *current;    // top of the context stack, or NULL
+    // The addresses to which `entry` and `caller` return, which is where the program calls them.
+    // NULL if unknown, as after a callback that has made calls.
+    const void *returns_to, *caller_returns_to;
+    uint64_t calls;             // counts this thread's calls
+    uint64_t number;            // threads are counted from 1; 0 until the first call
+    struct em_context *current; // top of the context stack, or NULL
     struct em_context_stack *stack;
     bool in_host_function; // calls that need a context fail, because a host function runs
     bool in_command;       // this thread runs a command that waited
