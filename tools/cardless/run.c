@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `cardless run`: puts our libcuda.so.1 first in the loader's path, then executes the program.
+// `cardless run`: puts our libcuda.so.1 first in the loader's path, then executes the program, in
+// this process or, if something has to be done after its end, in a child.
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -13,14 +14,16 @@
 #include "elf_facts.h"
 #include "lib.h"
 #include "redirect.h"
+#include "report.h"
+#include "supervise.h"
 #include "vulkan_layer.h"
 
 static const char usage[] =
     "usage: cardless run [options] [--] program [argument …]\n"
     "\n"
-    "Runs an unmodified CUDA program on the software card. This process is replaced by the "
-    "program, "
-    "so exit status and signals are the program's.\n"
+    "Runs an unmodified CUDA program on the software card. Exit status and signals are the "
+    "program's,\n"
+    "unless --error-on fails a run that succeeded.\n"
     "\n"
     "  --personality manual|driver-580  if the manual and the driver disagree, follow this one "
     "(manual)\n"
@@ -38,6 +41,14 @@ static const char usage[] =
     "                                   mistakes of kernels; exit: end with code 66 after a "
     "report; "
     "abort: at the first one\n"
+    "  --report=junit:FILE, --report=sarif:FILE\n"
+    "                                   when the program ends, write the diagnostics of all its "
+    "processes\n"
+    "  --error-on never|warning|error|ID[,ID]\n"
+    "                                   if the program succeeds, end with code 66 after such "
+    "diagnostics (never)\n"
+    "  --suppressions FILE              hide the diagnostics that the rules of FILE name\n"
+    "  --unused-suppressions            list the rules that hid nothing\n"
     "  --report                         when the program ends, list its imports, mappings and "
     "graphics resources\n"
     "  --seed N                         vary addresses and order within the rules, from this "
@@ -221,9 +232,25 @@ static bool is_check(const char *value)
     return false;
 }
 
+// Applies an option about reports. Returns false after printing a message if its value is wrong.
+static bool apply_report_option(int option, struct report *report)
+{
+    switch (option) {
+    case 'r':
+        return optarg ? report_add(report, optarg) : !setenv("CARDLESS_REPORT", "1", 1);
+    case 'E':
+        return report_set_error_on(report, optarg);
+    case 'S':
+        return report_add_suppressions(report, optarg);
+    default:
+        report->shows_unused = true;
+        return true;
+    }
+}
+
 // Sets the variable of an option. Returns false if the option or its value is unknown, which has
 // been reported.
-static bool apply_option(int option, enum layer *layer, bool *redirect)
+static bool apply_option(int option, enum layer *layer, bool *redirect, struct report *report)
 {
     switch (option) {
     case 'p':
@@ -243,7 +270,10 @@ static bool apply_option(int option, enum layer *layer, bool *redirect)
     case 'c':
         return is_check(optarg) && !setenv("CARDLESS_CHECK", optarg, 1);
     case 'r':
-        return !setenv("CARDLESS_REPORT", "1", 1);
+    case 'E':
+    case 'S':
+    case 'U':
+        return apply_report_option(option, report);
     case 's':
         return !setenv("CARDLESS_SEED", optarg, 1);
     case 't':
@@ -270,7 +300,10 @@ int cmd_run(int argc, char **argv)
         {"overlap", required_argument, NULL, 'o'},
         {"policy", required_argument, NULL, 'y'},
         {"check", required_argument, NULL, 'c'},
-        {"report", no_argument, NULL, 'r'},
+        {"report", optional_argument, NULL, 'r'},
+        {"error-on", required_argument, NULL, 'E'},
+        {"suppressions", required_argument, NULL, 'S'},
+        {"unused-suppressions", no_argument, NULL, 'U'},
         {"seed", required_argument, NULL, 's'},
         {"trace", required_argument, NULL, 't'},
         {"vulkan-layer", required_argument, NULL, 'v'},
@@ -281,13 +314,14 @@ int cmd_run(int argc, char **argv)
     };
     enum layer layer = LAYER_ON;
     bool as_nvidia = false, redirect = true;
+    struct report report = {.count = 0};
     int c;
     while ((c = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
         if (c == 'h') {
             fputs(usage, stdout);
             return 0;
         }
-        if (!apply_option(c, &layer, &redirect))
+        if (!apply_option(c, &layer, &redirect, &report))
             return 2;
         as_nvidia |= c == 'a';
     }
@@ -306,6 +340,8 @@ int cmd_run(int argc, char **argv)
     }
     if (start_layer(layer, as_nvidia))
         return 126;
+    if (report_is_wanted(&report))
+        return supervise(argv + optind, &report);
     execvp(argv[optind], argv + optind);
     fprintf(stderr, "cardless: cannot run %s: %s\n", argv[optind], strerror(errno));
     return errno == ENOENT ? 127 : 126;

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// Writes texts into XML and JSON. Bytes that are not UTF-8, and characters that the format forbids,
+// become U+FFFD, because texts contain names that the program chose.
+#pragma once
+#include <stdio.h>
+
+// As the content of an element, or as a value between double quotation marks.
+void xml_text(FILE *to, const char *text);
+// Without the quotation marks.
+void json_text(FILE *to, const char *text);
+// With the characters that a URI does not allow in a path as %XX.
+void uri_path(FILE *to, const char *path);
