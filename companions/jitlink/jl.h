@@ -3,6 +3,7 @@
 // a CUlinkState, in a context of its own, so that the program's contexts stay as they are.
 #pragma once
 #define NVJITLINK_NO_INLINE
+#include <cardless.h>
 #include <cuda.h>
 #include <nvJitLink.h>
 #include <stdbool.h>

@@ -58,28 +58,43 @@ static void add_to_log(struct nvJitLink *l, const char *format, ...)
 
 // ---- the driver ----
 
+// The functions of this library that call the driver, as the driver's messages name them.
+static const cardlessCaller create_caller = {.name = "nvJitLinkCreate"},
+                            destroy_caller = {.name = "nvJitLinkDestroy"},
+                            add_caller = {.name = "nvJitLinkAddData"},
+                            complete_caller = {.name = "nvJitLinkComplete"};
+
 // The handle's context is current only during a call of this library.
-static bool enter(struct nvJitLink *l)
+static bool enter(struct nvJitLink *l, const cardlessCaller *caller)
 {
-    return !cuCtxPushCurrent(l->context);
+    *cardlessThisCaller() = caller;
+    if (!cuCtxPushCurrent(l->context))
+        return true;
+    *cardlessThisCaller() = NULL;
+    add_to_log(l, "%s: the linker's context has ended", caller->name);
+    return false;
 }
 
 static void leave(void)
 {
     CUcontext popped;
     cuCtxPopCurrent(&popped);
+    *cardlessThisCaller() = NULL;
 }
 
 static CUresult open_linker(struct nvJitLink *l)
 {
     CUdevice device;
+    *cardlessThisCaller() = &create_caller;
     CUresult r = cuInit(0);
     if (!r)
         r = cuDeviceGet(&device, 0);
     if (!r)
         r = cuCtxCreate(&l->context, NULL, 0, device);
-    if (r)
+    if (r) {
+        *cardlessThisCaller() = NULL;
         return r;
+    }
     l->names[0] = CU_JIT_TARGET;
     l->values[0] = (void *)(uintptr_t)l->options.target;
     l->names[1] = CU_JIT_ERROR_LOG_BUFFER;
@@ -107,6 +122,7 @@ static nvJitLinkResult report(struct nvJitLink *l, CUresult result, const char *
         return NVJITLINK_ERROR_PTX_COMPILE;
     case CUDA_ERROR_INVALID_IMAGE:
     case CUDA_ERROR_NO_BINARY_FOR_GPU:
+    case CUDA_ERROR_UNKNOWN: // an object file that cannot be linked
         return NVJITLINK_ERROR_INVALID_INPUT;
     default:
         return NVJITLINK_ERROR_INTERNAL;
@@ -118,7 +134,7 @@ static nvJitLinkResult report(struct nvJitLink *l, CUresult result, const char *
 // A context ends with the linkers in it.
 static void destroy(struct nvJitLink *l)
 {
-    if (l->state && enter(l)) {
+    if (l->state && enter(l, &destroy_caller)) {
         cuLinkDestroy(l->state);
         leave();
     }
@@ -218,10 +234,12 @@ nvJitLinkResult jl_nvJitLinkAddData(nvJitLinkHandle handle, nvJitLinkInputType i
     const char *known = name ? name : "(unnamed)";
     if (!size)
         return NVJITLINK_ERROR_INVALID_INPUT;
-    if (l->completed || !enter(l)) {
+    if (l->completed) {
         add_to_log(l, "%s: nvJitLinkComplete was called before", known);
         return NVJITLINK_ERROR_INTERNAL;
     }
+    if (!enter(l, &add_caller))
+        return NVJITLINK_ERROR_INTERNAL;
     nvJitLinkResult r = check_type(l, &inputType, data, size, known);
     if (!r && (inputType == NVJITLINK_INPUT_LTOIR || inputType == NVJITLINK_INPUT_INDEX))
         r = add_lto(l, inputType, data, size, name);
@@ -289,10 +307,12 @@ static nvJitLinkResult complete_lto(struct nvJitLink *l)
 
 nvJitLinkResult jl_nvJitLinkComplete(nvJitLinkHandle handle)
 {
-    if (handle->completed || !enter(handle)) {
+    if (handle->completed) {
         add_to_log(handle, "nvJitLinkComplete was called before");
         return NVJITLINK_ERROR_INTERNAL;
     }
+    if (!enter(handle, &complete_caller))
+        return NVJITLINK_ERROR_INTERNAL;
     handle->completed = true;
     nvJitLinkResult r = jl_lto_is_used(handle->lto) ? complete_lto(handle) : NVJITLINK_SUCCESS;
     // "Emit ptx after linking instead of cubin".

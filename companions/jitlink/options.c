@@ -44,26 +44,45 @@ static bool has_no_effect(const char *option)
     return false;
 }
 
-// "sm_90", "sm_90a", "sm_100f", "compute_90" …
-static bool read_arch(const char *value, unsigned *target, bool *virtual)
+// The architectures of a CUjit_target without its suffix. NVIDIA's library of 13.0 knows those
+// below 7.5, but does not link for them.
+enum { OLDEST = 20, OLDEST_SUPPORTED = CU_TARGET_COMPUTE_75 };
+static const unsigned char architectures[] = {
+    CU_TARGET_COMPUTE_75,  CU_TARGET_COMPUTE_80,  CU_TARGET_COMPUTE_86,  CU_TARGET_COMPUTE_87,
+    CU_TARGET_COMPUTE_89,  CU_TARGET_COMPUTE_90,  CU_TARGET_COMPUTE_100, CU_TARGET_COMPUTE_103,
+    CU_TARGET_COMPUTE_110, CU_TARGET_COMPUTE_120, CU_TARGET_COMPUTE_121};
+
+static nvJitLinkResult check_number(unsigned long number)
+{
+    if (number >= OLDEST && number < OLDEST_SUPPORTED)
+        return NVJITLINK_ERROR_UNSUPPORTED_ARCH;
+    for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++)
+        if (architectures[i] == number)
+            return NVJITLINK_SUCCESS;
+    return NVJITLINK_ERROR_UNRECOGNIZED_ARCH;
+}
+
+// "sm_90", "sm_90a", "sm_100f", "compute_90" … Another text is an option that does not exist.
+static nvJitLinkResult read_arch(const char *value, unsigned *target, bool *virtual)
 {
     static const char real_prefix[] = "sm_", virtual_prefix[] = "compute_";
     *virtual = !strncmp(value, virtual_prefix, sizeof virtual_prefix - 1);
     if (!*virtual && strncmp(value, real_prefix, sizeof real_prefix - 1) != 0)
-        return false;
+        return NVJITLINK_ERROR_UNRECOGNIZED_OPTION;
     const char *digits = value + (*virtual ? sizeof virtual_prefix : sizeof real_prefix) - 1;
     char *end;
     const unsigned long number = isdigit((unsigned char)*digits) ? strtoul(digits, &end, 10) : 0;
-    if (number < CU_TARGET_COMPUTE_50 || number >= CU_COMPUTE_ACCELERATED_TARGET_BASE)
-        return false;
+    const nvJitLinkResult r = check_number(number);
+    if (r)
+        return r;
     *target = (unsigned)number;
     if (!strcmp(end, "a"))
         *target |= CU_COMPUTE_ACCELERATED_TARGET_BASE;
     else if (!strcmp(end, "f"))
         *target |= CU_COMPUTE_FAMILY_TARGET_BASE;
-    else
-        return !*end;
-    return true;
+    else if (*end)
+        return NVJITLINK_ERROR_UNRECOGNIZED_ARCH;
+    return NVJITLINK_SUCCESS;
 }
 
 nvJitLinkResult jl_options_read(uint32_t count, const char *const *options, struct jl_options *out,
@@ -93,9 +112,14 @@ nvJitLinkResult jl_options_read(uint32_t count, const char *const *options, stru
         snprintf(why, why_B, "-arch=sm_N is missing");
         return NVJITLINK_ERROR_MISSING_ARCH;
     }
-    if (!read_arch(architecture, &out->target, &virtual)) {
-        snprintf(why, why_B, "-arch=%s is not an architecture; pass sm_N", architecture);
-        return NVJITLINK_ERROR_UNRECOGNIZED_ARCH;
+    const nvJitLinkResult r = read_arch(architecture, &out->target, &virtual);
+    if (r) {
+        snprintf(why, why_B,
+                 r == NVJITLINK_ERROR_UNSUPPORTED_ARCH
+                     ? "-arch=%s: nvJitLink of CUDA 13 links for sm_75 and later"
+                     : "-arch=%s is not an architecture; pass sm_N",
+                 architecture);
+        return r;
     }
     // "Emit ptx after linking instead of cubin; only supported with -lto".
     if (out->ptx && !out->lto) {

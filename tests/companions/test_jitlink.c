@@ -90,6 +90,11 @@ TEST(options)
         {{"-arch=sm_90", "-foo"}, NVJITLINK_ERROR_UNRECOGNIZED_OPTION},
         {{"-arch=sm_90", "-O2"}, NVJITLINK_ERROR_UNRECOGNIZED_OPTION},
         {{"-arch=sm_90", "-ptx"}, NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS},
+        {{"-arch=sm_999"}, NVJITLINK_ERROR_UNRECOGNIZED_ARCH},
+        {{"-arch=sm_91"}, NVJITLINK_ERROR_UNRECOGNIZED_ARCH},
+        {{"-arch=sm_70"}, NVJITLINK_ERROR_UNSUPPORTED_ARCH},
+        {{"-arch=nonsense"}, NVJITLINK_ERROR_UNRECOGNIZED_OPTION},
+        {{"-arch=sm_121"}, NVJITLINK_SUCCESS},
         {{"-arch", "sm_90"}, NVJITLINK_ERROR_UNRECOGNIZED_OPTION},
         {{"-arch=sm_x"}, NVJITLINK_ERROR_UNRECOGNIZED_ARCH},
         {{"-arch=sm_90a", "-O3", "-maxrregcount=32"}, NVJITLINK_SUCCESS},
@@ -125,6 +130,7 @@ TEST(mistakes)
         add(h, NVJITLINK_INPUT_PTX, PTX_HEAD ".visible .entry k() { mov.b32 %missing, 1; }\n"),
         NVJITLINK_ERROR_PTX_COMPILE);
     EXPECT(strstr(error_log(h), "missing"));
+    EXPECT(strstr(test_last_line(), "\"entry\":\"nvJitLinkAddData\""));
     EXPECT(strstr(error_log(h), "/nonexistent"));
     EXPECT_EQ(nvJitLinkAddData(NULL, NVJITLINK_INPUT_PTX, callee, 1, NULL),
               NVJITLINK_ERROR_NULL_INPUT);
@@ -135,6 +141,7 @@ TEST(mistakes)
     EXPECT_EQ(add(h, NVJITLINK_INPUT_PTX, caller), NVJITLINK_SUCCESS);
     EXPECT_EQ(nvJitLinkComplete(h), NVJITLINK_ERROR_INTERNAL); // f is missing
     EXPECT(strstr(error_log(h), "\"f\""));
+    EXPECT(strstr(test_last_line(), "\"entry\":\"nvJitLinkComplete\""));
     EXPECT_EQ(nvJitLinkDestroy(&h), NVJITLINK_SUCCESS);
 }
 
