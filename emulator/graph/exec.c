@@ -160,7 +160,7 @@ static CUresult start_exec(struct em_graph_exec *x, struct em_graph *g,
     map_steps(g, &x->step_of);
     r = claim_memory(x);
     if (!r)
-        r = em_user_objects_copy(g->held, &x->held);
+        r = em_user_objects_of_graph(g, &x->held);
     return r ? r : em_object_start(&x->object, EM_GRAPH_EXEC, NULL, finish_exec);
 }
 

@@ -12,8 +12,10 @@
 #include "error.h"
 #include "graph_exec.h"
 #include "graph_node.h"
+#include "launch.h"
 #include "lock.h"
 #include "node_kernel.h"
+#include "user_object.h"
 
 struct pair {
     uint32_t old, new; // steps
@@ -257,6 +259,18 @@ static void list_nodes(struct em_graph *g, struct em_graph_node **out)
     }
 }
 
+// "If an executable graph is updated, the references in the new source graph are cloned, and
+// replace the references in the target graph. If previous launches are not synchronized, any
+// references which would be released are held until the launches have finished executing."
+static void replace_objects(struct em_graph_exec *x, struct em_held_object *objects)
+{
+    if (x->last)
+        em_user_objects_move(&x->held, &x->last->retired);
+    else
+        em_user_objects_release_all(&x->held);
+    x->held = objects;
+}
+
 static CUresult start_update(struct update *u, struct em_graph *g)
 {
     const size_t old = u->old->count + 1ul, new = u->new->count + 1ul;
@@ -291,6 +305,7 @@ static CUresult update(struct em_graph_exec *x, const struct level *old, struct 
 {
     struct em_plan_problem problem;
     struct update u = {.info = info, .uses_priority = x->uses_priority};
+    struct em_held_object *objects = NULL;
     CUresult r = em_plan_new(g, &u.new, &problem);
     if (r)
         return r;
@@ -299,10 +314,19 @@ static CUresult update(struct em_graph_exec *x, const struct level *old, struct 
     if (!r)
         r = compare_level(&u, old, &(struct level){0, u.new->count});
     if (!r)
+        r = em_user_objects_of_graph(g, &objects);
+    if (!r)
         r = em_graph_exec_own_plan(x);
-    if (!r) {
+    if (r) {
+        em_user_objects_release_all(&objects);
+    } else {
         u.old = x->plan;
         take_over(&u);
+        // Objects of the other graphs stay with the new ones of a child graph.
+        if (old->first)
+            em_user_objects_move(&objects, &x->held);
+        else
+            replace_objects(x, objects);
         info->result = CU_GRAPH_EXEC_UPDATE_SUCCESS;
     }
     finish_update(&u);

@@ -32,6 +32,7 @@
 #include "memory_device.h"
 #include "schedule_log.h"
 #include "stream.h"
+#include "user_object.h"
 
 enum { TURN_NS = 100000 }; // how long a repeated body keeps its thread
 
@@ -57,6 +58,7 @@ void em_launch_unref(struct em_launch *l)
         em_object_unref(&l->host->object);
     dm_free(l->events);
     em_plan_unref(l->plan);
+    em_user_objects_release_all(&l->retired);
     if (x->spare)
         dm_free(l);
     else

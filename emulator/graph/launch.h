@@ -22,6 +22,7 @@ struct em_launch {
     struct em_condition changed;       // it is the exec's first launch, or a step has completed
     struct em_command **events;        // by step: commands of events that have not run, or NULL
     struct em_stream *host;            // hidden: for host functions; NULL before the first
+    struct em_held_object *retired;    // the exec's until an update replaced them
     struct em_launch_order *order;     // for the ordering checker, or NULL
     bool started, over;
     uint32_t first_ready, end_ready; // in plan->ready; equal if it is empty

@@ -240,6 +240,28 @@ CUresult em_user_objects_copy(const struct em_held_object *from, struct em_held_
     return CUDA_SUCCESS;
 }
 
+CUresult em_user_objects_of_graph(struct em_graph *g, struct em_held_object **to)
+{
+    em_assert_locked();
+    CUresult r = em_user_objects_copy(g->held, to);
+    for (struct em_graph_node *n = g->first; n && !r; n = n->next) {
+        struct em_graph *inner;
+        for (unsigned i = 0; !r && (inner = em_node_graph(n, i)); i++)
+            r = em_user_objects_of_graph(inner, to);
+    }
+    return r;
+}
+
+void em_user_objects_move(struct em_held_object **from, struct em_held_object **to)
+{
+    em_assert_locked();
+    struct em_held_object **end = to;
+    while (*end)
+        end = &(*end)->next;
+    *end = *from;
+    *from = NULL;
+}
+
 void em_user_objects_release_all(struct em_held_object **list)
 {
     em_assert_locked();

@@ -255,5 +255,50 @@ TEST(user_objects)
     EXPECT_ERROR(cuUserObjectRetain(o, 1), CUDA_ERROR_INVALID_VALUE);
 }
 
+static CUgraph graph_with_object(void)
+{
+    CUuserObject o;
+    CUgraph g = new_graph();
+    add_operation(g, CU_STREAM_MEM_OP_WAIT_VALUE_32, 0, 1);
+    MUST(cuUserObjectCreate(&o, NULL, destroy, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    MUST(cuGraphRetainUserObject(g, o, 1, CU_GRAPH_USER_OBJECT_MOVE));
+    return g;
+}
+
+// An update replaces the objects, those of pending launches when these have ended.
+TEST(user_objects_of_updates)
+{
+    CUgraphExecUpdateResultInfo info;
+    CUgraphNode child;
+    start();
+    CUgraph one = graph_with_object(), two = graph_with_object(), three = graph_with_object();
+    CUgraphExec x = instantiate(one);
+    MUST(cuGraphDestroy(one));
+    EXPECT_OK(cuGraphExecUpdate(x, two, &info));
+    wait_destroyed(1);
+    MUST(cuGraphDestroy(two));
+    MUST(cuGraphLaunch(x, s));
+    EXPECT_OK(cuGraphExecUpdate(x, three, &info));
+    MUST(cuGraphDestroy(three));
+    EXPECT_EQ(destroyed, 1); // the launch still needs the second one
+    set_word(0, 1);
+    MUST(cuStreamSynchronize(s));
+    wait_destroyed(2);
+    MUST(cuGraphExecDestroy(x));
+    wait_destroyed(3);
+    // The instantiated graph keeps the objects of graphs in nodes.
+    CUgraph outer = new_graph(), inner = graph_with_object();
+    MUST(cuGraphAddChildGraphNode(&child, outer, NULL, 0, inner));
+    x = instantiate(outer);
+    MUST(cuGraphDestroy(inner));
+    MUST(cuGraphDestroy(outer));
+    EXPECT_OK(cuGraphLaunch(x, s));
+    EXPECT_OK(cuStreamSynchronize(s));
+    EXPECT_EQ(destroyed, 3);
+    MUST(cuGraphExecDestroy(x));
+    wait_destroyed(4);
+}
+
 TESTS(CASE(random_order), CASE(cycles), CASE(update_while_pending), CASE(launches_do_not_overlap),
-      CASE(context_ends), CASE(fault), CASE(threads), CASE(user_objects))
+      CASE(context_ends), CASE(fault), CASE(threads), CASE(user_objects),
+      CASE(user_objects_of_updates))
