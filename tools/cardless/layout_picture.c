@@ -2,6 +2,7 @@
 // Pictures of how one slice or layer of a level lies in memory: as text, and as PNG through libpng.
 #include "layout_picture.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -110,13 +111,26 @@ static double light(const struct dm_layout *l, const struct dm_layout_level *v, 
     return 0.6 + 0.4 * (double)(at_B % DM_GOB_B) / DM_GOB_B;
 }
 
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+
+// libpng is loaded when it is needed, because few machines that run programs have it. Returns 0 or
+// a negative errno: -ELIBACC if it is missing.
 static int write_png(const char *path, uint32_t width, uint32_t height, const uint8_t *rgb)
 {
     png_image png = {
         .version = PNG_IMAGE_VERSION, .width = width, .height = height, .format = PNG_FORMAT_RGB};
 
+    static const char name[] = "libpng" TEXT(PNG_LIBPNG_VER_MAJOR)
+        TEXT(PNG_LIBPNG_VER_MINOR) ".so." TEXT(PNG_LIBPNG_VER_SONUM);
+    void *library = dlopen(name, RTLD_NOW);
+    __typeof__(&png_image_write_to_file) write_to_file =
+        library ? (__typeof__(&png_image_write_to_file))dlsym(library, "png_image_write_to_file")
+                : NULL;
+    if (!write_to_file)
+        return -ELIBACC;
     errno = 0;
-    if (png_image_write_to_file(&png, path, 0, rgb, 0, NULL))
+    if (write_to_file(&png, path, 0, rgb, 0, NULL))
         return 0;
     return errno ? -errno : -EIO;
 }

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+"""`python -m cardless`."""
+from cardless import main
+
+main()
