@@ -11,6 +11,7 @@
 #include "capture.h"
 #include "captured.h"
 #include "pointer_check.h"
+#include "record.h"
 #include "stream.h"
 #include "trace.h"
 

@@ -29,6 +29,7 @@
 #include "policy.h"
 #include "pool.h"
 #include "schedule_log.h"
+#include "record.h"
 #include "scheduler.h"
 #include "stream.h"
 #include "trace.h"
@@ -198,6 +199,7 @@ __attribute__((destructor)) static void leave(void)
                                   : "the process ended before this allocation");
     em_order_finish();
     em_check_finish();
+    em_record_finish();
     set_state(EM_DRIVER_GONE);
     dm_guard_finish();
 }

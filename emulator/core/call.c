@@ -5,17 +5,23 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "record.h"
 #include "trace.h"
 
 int em_driver_state;
-bool em_tracing;
+bool em_tracing, em_tracing_text;
 
 static _Atomic uint64_t threads;
 
 void em_thread_start(void)
 {
-    em_self.number = atomic_fetch_add(&threads, 1) + 1;
-    em_trace_start();
+    struct em_thread *self = em_thread();
+    if (!self->number) {
+        self->number = atomic_fetch_add(&threads, 1) + 1;
+        em_trace_start();
+    }
+    em_record_start();
+    self->quick = !em_recording;
 }
 
 void em_call_text(uint64_t call, char *out, size_t size)

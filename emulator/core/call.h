@@ -35,11 +35,14 @@ struct em_entry {
 
 enum em_driver_state { EM_DRIVER_OFF, EM_DRIVER_READY, EM_DRIVER_FORKED, EM_DRIVER_GONE };
 extern int em_driver_state; // enum em_driver_state; written with a release store by em_init
-extern bool em_tracing;     // CARDLESS_TRACE is set; fixed before the first call returns
+extern bool em_tracing;     // CARDLESS_TRACE or CARDLESS_RECORD is set; fixed before the first call
+                            // returns
+extern bool em_tracing_text; // CARDLESS_TRACE is set; likewise
 
 #define em_likely(x) __builtin_expect(!!(x), 1)
 #define em_unlikely(x) __builtin_expect(!!(x), 0)
 
+// Starts the thread if this is its first call. Called again at each call that may be recorded.
 void em_thread_start(void);
 CUresult em_not_ready(void) __attribute__((cold));
 CUresult em_no_context(void) __attribute__((cold));
@@ -64,7 +67,7 @@ static inline __attribute__((always_inline)) const struct em_entry *
 em_begin(struct em_thread *self, const struct em_entry *entry)
 {
     const struct em_entry *outer = self->entry;
-    if (em_unlikely(!self->number))
+    if (em_unlikely(!self->quick))
         em_thread_start();
     self->entry = entry;
     self->returns_to = __builtin_return_address(0);

@@ -325,6 +325,11 @@ static void read_trace(const char *value)
     config.trace_path = value;
 }
 
+static void read_record(const char *value)
+{
+    config.record_path = value;
+}
+
 static void read_step(const char *value)
 {
     config.step = value;
@@ -352,6 +357,7 @@ static const struct setting {
     {"CARDLESS_STEP", read_step},
     {"CARDLESS_DEVICES", read_devices},
     {"CARDLESS_TRACE", read_trace},
+    {"CARDLESS_RECORD", read_record},
     {"CARDLESS_REPORT", read_report},
     {"CARDLESS_PKEYS", check_pkeys},
     {"CARDLESS_CPU_MASK", check_cpu_mask},
@@ -427,7 +433,8 @@ static void read_environment(void)
     const char **kept[] = {&config.devices,           &config.visible_devices,
                            &config.trace_path,        &config.sink_path,
                            &config.schedule_log_path, &config.step,
-                           &config.findings_path,     &config.test};
+                           &config.findings_path,     &config.test,
+                           &config.record_path};
     for (unsigned i = 0; i < sizeof kept / sizeof *kept; i++) {
         const char *copy = *kept[i] ? strdup(*kept[i]) : NULL;
         if (copy)

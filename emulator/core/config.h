@@ -28,6 +28,7 @@ struct em_config {
     const char *devices;         // CARDLESS_DEVICES=NAME[,NAME…], or NULL for the default device
     const char *visible_devices; // CUDA_VISIBLE_DEVICES=N[,N…], or NULL for all of them
     const char *trace_path;      // CARDLESS_TRACE=FILE, or NULL
+    const char *record_path;     // CARDLESS_RECORD=FILE, or NULL
     bool report;                 // CARDLESS_REPORT=1: list imports and mappings on stderr at exit
     uint64_t
         fail_alloc; // CARDLESS_FAIL_ALLOC=N: the N-th allocation after cuInit fails; 0 if unset

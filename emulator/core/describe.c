@@ -82,24 +82,39 @@ void em_text_finish(struct em_text *text)
 
 // ---- the program's memory
 
-static bool read_program(uint64_t address, void *out, size_t size)
+static size_t read_own(uint64_t address, void *out, size_t size)
 {
     struct iovec to = {out, size}, from = {(void *)(uintptr_t)address, size};
-    return address && process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)size;
+    const ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+    return got > 0 ? (size_t)got : 0;
 }
 
-// Prints a string in quotes. Reads it in two pieces, because it may end just before an unmapped
+static bool read_program(const struct em_arguments *a, uint64_t address, void *out, size_t size)
+{
+    if (!address)
+        return false;
+    return (a->read ? a->read(a->source, address, out, size) : read_own(address, out, size)) ==
+           size;
+}
+
+// Reads up to `size` bytes of a string, in two pieces, because it may end just before an unmapped
 // page.
-static void put_string(struct em_text *text, uint64_t address)
+static size_t read_string(const struct em_arguments *a, uint64_t address, char *out, size_t size)
+{
+    if (a->read)
+        return a->read(a->source, address, out, size);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), first = page - address % page;
+    first = first < size ? first : size;
+    const size_t got = read_own(address, out, first);
+    return got < first ? got : got + read_own(address + first, out + first, size - first);
+}
+
+// Prints a string in quotes.
+static void put_string(struct em_text *text, const struct em_arguments *a, uint64_t address)
 {
     char copy[STRING_MAX_B + 1];
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), first = page - address % page;
-    first = first < STRING_MAX_B ? first : STRING_MAX_B;
-    struct iovec to = {copy, STRING_MAX_B};
-    struct iovec from[2] = {{(void *)(uintptr_t)address, first},
-                            {(void *)(uintptr_t)(address + first), STRING_MAX_B - first}};
-    ssize_t got = address ? process_vm_readv(getpid(), &to, 1, from, 2, 0) : -1;
-    if (got <= 0) {
+    const size_t got = address ? read_string(a, address, copy, STRING_MAX_B) : 0;
+    if (!got) {
         em_text_put(text, "0x%llx", (unsigned long long)address);
         return;
     }
@@ -122,6 +137,7 @@ struct place {
     const uint8_t *siblings; // the struct or argument list that contains the value
     uint32_t first;          // the first member of it
     unsigned depth;          // the number of pointers that were followed
+    const struct em_arguments *arguments;
 };
 
 static uint64_t load(const uint8_t *bytes, uint32_t size)
@@ -167,7 +183,9 @@ static int64_t sibling_value(const struct place *at, unsigned sibling, bool foll
     uint32_t size = at->d->shapes[s->target].size_B;
     uint8_t copy[8] = {0};
     value = load(bytes, 8);
-    return size <= sizeof copy && read_program(value, copy, size) ? load_signed(copy, size) : 0;
+    return size <= sizeof copy && read_program(at->arguments, value, copy, size)
+               ? load_signed(copy, size)
+               : 0;
 }
 
 static void put_value(struct em_text *text, const struct place *at, const struct em_member *m,
@@ -248,7 +266,7 @@ static void put_elements(struct em_text *text, const struct place *at, const str
         if (bytes) {
             put_value(text, at, m, s, bytes + i * s->size_B);
         } else if (s->size_B <= sizeof copy &&
-                   read_program(address + i * s->size_B, copy, s->size_B)) {
+                   read_program(at->arguments, address + i * s->size_B, copy, s->size_B)) {
             put_value(text, at, m, s, copy);
         } else {
             em_text_put(text, "unreadable");
@@ -279,7 +297,7 @@ static void put_named(struct em_text *text, const struct place *at, const struct
 static void put_struct(struct em_text *text, const struct place *outer, const struct em_shape *s,
                        const uint8_t *bytes)
 {
-    struct place at = {outer->d, bytes, s->first, outer->depth};
+    struct place at = {outer->d, bytes, s->first, outer->depth, outer->arguments};
     const char *comma = "";
     em_text_put(text, "{");
     for (uint32_t i = s->first; i < s->first + s->count; i++) {
@@ -306,7 +324,7 @@ static bool has_case(const struct em_description *d, const struct em_member *m, 
 static void put_union(struct em_text *text, const struct place *outer, const struct em_member *user,
                       const struct em_shape *s, const uint8_t *bytes)
 {
-    struct place at = {outer->d, bytes, s->first, outer->depth};
+    struct place at = {outer->d, bytes, s->first, outer->depth, outer->arguments};
     int64_t value = 0;
     if (s->target) // the union contains its own discriminator
         value = sibling_value(&at, s->target - 1u, false);
@@ -347,7 +365,8 @@ static void put_target(struct em_text *text, const struct place *outer, const st
     } else if (list) {
         int64_t count = sibling_value(outer, m->count, m->flags & EM_MEMBER_COUNT_OUT);
         put_elements(text, &at, m, target, NULL, address, count > 0 ? (uint64_t)count : 0);
-    } else if (target->size_B <= sizeof copy && read_program(address, copy, target->size_B)) {
+    } else if (target->size_B <= sizeof copy &&
+               read_program(outer->arguments, address, copy, target->size_B)) {
         put_value(text, &at, m, target, copy);
     } else {
         em_text_put(text, "0x%llx (unreadable)", (unsigned long long)address);
@@ -358,6 +377,8 @@ static void put_value(struct em_text *text, const struct place *at, const struct
                       const struct em_shape *s, const uint8_t *bytes)
 {
     uint64_t value = s->size_B <= 8 ? load(bytes, s->size_B) : 0;
+    if (text->cut)
+        return;
     switch ((enum em_shape_kind)s->kind) {
     case EM_SHAPE_SIGNED:
         em_text_put(text, "%lld", (long long)load_signed(bytes, s->size_B));
@@ -386,7 +407,7 @@ static void put_value(struct em_text *text, const struct place *at, const struct
         break;
     case EM_SHAPE_STRING:
         if (value)
-            put_string(text, value);
+            put_string(text, at->arguments, value);
         else
             em_text_put(text, "NULL");
         break;
@@ -408,15 +429,26 @@ static void put_value(struct em_text *text, const struct place *at, const struct
 
 // ---- arguments
 
+// Prints a struct that was passed by value.
+static void put_indirect(struct em_text *text, const struct place *at, const struct em_member *m,
+                         const struct em_shape *s, uint64_t address)
+{
+    uint8_t copy[VALUE_MAX_B];
+    if (s->size_B <= sizeof copy && read_program(at->arguments, address, copy, s->size_B))
+        put_value(text, at, m, s, copy);
+    else
+        em_text_put(text, "{…}");
+}
+
 void em_describe_arguments(struct em_text *text, const struct em_arguments *a)
 {
-    struct place at = {a->description, (const uint8_t *)a->values, a->first, 0};
+    struct place at = {a->description, (const uint8_t *)a->values, a->first, 0, a};
     for (uint32_t i = 0; i < a->count; i++) {
         const struct em_member *m = &at.d->members[a->first + i];
         const struct em_shape *s = shape_of(&at, m);
         em_text_put(text, "%s%s=", i ? ", " : "", at.d->names + m->name);
         if (m->flags & EM_MEMBER_INDIRECT)
-            put_value(text, &at, m, s, (const uint8_t *)(uintptr_t)a->values[i]);
+            put_indirect(text, &at, m, s, a->values[i]);
         else if (!(m->flags & EM_MEMBER_OUTPUT) || (m->flags & EM_MEMBER_INPUT))
             put_member(text, &at, m);
         else if (a->values[i])
@@ -428,7 +460,7 @@ void em_describe_arguments(struct em_text *text, const struct em_arguments *a)
 
 void em_describe_outputs(struct em_text *text, const struct em_arguments *a, bool failed)
 {
-    struct place at = {a->description, (const uint8_t *)a->values, a->first, 0};
+    struct place at = {a->description, (const uint8_t *)a->values, a->first, 0, a};
     const char *before = "; ";
     for (uint32_t i = 0; i < a->count; i++) {
         const struct em_member *m = &at.d->members[a->first + i];

@@ -7,7 +7,8 @@
 // the library does not have to relocate them.
 //
 // The values belong to the program, so any pointer in them may be invalid. They are read through
-// the kernel (process_vm_readv), which returns an error if the address is not mapped.
+// the kernel (process_vm_readv), which returns an error if the address is not mapped; or, for a
+// program that has ended, from what was recorded of its memory (record_format.h).
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,6 +80,9 @@ struct em_description {
     uint16_t result; // shape of the type that calls return
     // Writes "CUarray #12" for a handle, or returns false. `type` is the `target` of the shape.
     bool (*handle_text)(unsigned type, uint64_t handle, char *out, size_t size);
+    struct em_description_counts {
+        uint32_t names_B, constants, members, shapes, cases;
+    } counts;
 };
 
 // A growing text. It is cut at EM_TEXT_MAX_B, or if the host is out of memory.
@@ -101,6 +105,10 @@ struct em_arguments {
     uint32_t first; // in `members`
     uint32_t count;
     const uint64_t *values;
+    // Reads up to `size` bytes of memory, and returns how many it could read. NULL: that of this
+    // process.
+    size_t (*read)(const void *source, uint64_t address, void *out, size_t size);
+    const void *source;
 };
 // Prints "Flags=0, dev=0". An output is printed as an address, unless the call reads it too.
 void em_describe_arguments(struct em_text *text, const struct em_arguments *arguments);

@@ -17,6 +17,7 @@
 #include "findings.h"
 #include "inject.h"
 #include "json_text.h"
+#include "record.h"
 #include "sink.h"
 #include "wording.h"
 
@@ -216,7 +217,7 @@ static void report(enum em_diagnostic id, const void *origin, CUresult code, con
     const int saved = errno;
     const bool shown = reports_wanted(),
                may_abort = __atomic_load_n(&em_aborts, __ATOMIC_RELAXED) != 0;
-    if (shown || may_abort || em_self.message) {
+    if (shown || may_abort || em_self.message || em_recording) {
         char text[2048];
         vsnprintf(text, sizeof text, format, args);
         em_wording_singular(text);
@@ -224,6 +225,8 @@ static void report(enum em_diagnostic id, const void *origin, CUresult code, con
         if (named != entry && entry->list && named->list)
             em_argument_names(text, sizeof text, entry->list, named->list);
         const bool held = keep_texts(text);
+        if (em_unlikely(em_recording))
+            em_record_diagnostic(catalogue[id].id, code, text);
         if (!held && shown)
             report_text(id, origin, code ? em_error_name(code) : NULL, text);
         if (!held && may_abort)

@@ -12,6 +12,7 @@
 #include "context_base.h"
 #include "counter.h"
 #include "lock.h"
+#include "record.h"
 #include "space.h"
 
 #ifndef MAP_FIXED_NOREPLACE
@@ -335,6 +336,8 @@ CUresult em_object_start(struct em_object *object, enum em_type type, struct em_
     if (object->next)
         object->next->previous = object;
     *list = object;
+    if (em_unlikely(em_recording))
+        em_record_object(object);
     return CUDA_SUCCESS;
 }
 
@@ -371,6 +374,8 @@ void em_object_end(struct em_object *object, enum em_end_reason reason)
     slot->died_call = em_call_now();
     slot->died_by = em_entry_name();
     slot->end = reason;
+    if (em_unlikely(em_recording))
+        em_record_object_end(object->handle, reason);
     table.live[object->type]--;
     if (object->previous)
         object->previous->next = object->next;

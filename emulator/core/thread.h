@@ -23,8 +23,10 @@ struct em_thread {
     uint64_t number;            // threads are counted from 1; 0 until the first call
     struct em_context *current; // top of the context stack, or NULL
     struct em_context_stack *stack;
-    bool in_host_function; // calls that need a context fail, because a host function runs
-    bool in_command;       // this thread runs a command that waited
+    bool quick;                      // started, and its calls are not recorded
+    struct em_record_thread *record; // what it writes records to, or NULL
+    bool in_host_function;           // calls that need a context fail, because a host function runs
+    bool in_command;                 // this thread runs a command that waited
 
     struct em_message *message; // receives the text of errors (error.h), or NULL
     struct em_text *trace_note; // for the line of the call in progress (trace.h)

@@ -11,6 +11,7 @@
 #include "config.h"
 #include "describe.h"
 #include "mutex.h"
+#include "record.h"
 #include "sink.h"
 
 static struct em_sink_file file;
@@ -20,7 +21,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void start(void)
 {
     const char *path = em_config()->trace_path;
-    em_tracing = path && em_sink_write(&file, "CARDLESS_TRACE", path, "", 0);
+    em_tracing_text = path && em_sink_write(&file, "CARDLESS_TRACE", path, "", 0);
+    em_tracing = em_tracing_text;
 }
 
 void em_trace_start(void)
@@ -41,8 +43,10 @@ void em_trace_unlock(void)
 
 static struct em_arguments arguments_of(const struct em_entry *entry, const uint64_t *values)
 {
-    return (struct em_arguments){entry->description, entry->first_argument, entry->arguments,
-                                 values};
+    return (struct em_arguments){.description = entry->description,
+                                 .first = entry->first_argument,
+                                 .count = entry->arguments,
+                                 .values = values};
 }
 
 struct em_text *em_trace_before(const struct em_entry *entry, const uint64_t *values)
@@ -50,7 +54,7 @@ struct em_text *em_trace_before(const struct em_entry *entry, const uint64_t *va
     struct em_arguments a = arguments_of(entry, values);
     int saved = errno;
     em_cancel_off();
-    struct em_text *before = dm_calloc(1, sizeof *before);
+    struct em_text *before = em_tracing_text ? dm_calloc(1, sizeof *before) : NULL;
     if (before)
         em_describe_arguments(before, &a);
     errno = saved;
@@ -74,6 +78,12 @@ void em_trace(const struct em_entry *entry, CUresult result, const uint64_t *val
     char call[64];
     int saved = errno;
     em_cancel_off();
+    if (em_recording) {
+        em_record_return(entry, result, values);
+        errno = saved;
+    }
+    if (!em_tracing_text)
+        return;
     em_call_text(em_call_now(), call, sizeof call);
     em_text_put(&line, "%s: %s(", call, entry->name);
     if (before)

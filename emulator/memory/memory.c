@@ -11,6 +11,7 @@
 #include "memory_device.h"
 #include "order.h"
 #include "rangemap.h"
+#include "record.h"
 
 enum { HISTORY = 1024, NEAR = 1 << 20, GRANULE_B = 2 << 20 };
 
@@ -80,6 +81,17 @@ static void unlink_from_context(struct em_allocation *a)
     em_object_unref(&a->context->base.object);
 }
 
+static void record(const struct em_allocation *a)
+{
+    em_record_memory(&(struct em_record_memory){.id = a->id,
+                                                .kind = em_memory_kind_text(a->kind),
+                                                .address = a->base,
+                                                .size_B = a->size,
+                                                .host = a->host,
+                                                .physical = (uintptr_t)a->physical,
+                                                .offset = a->physical_offset});
+}
+
 CUresult em_memory_enter(struct em_allocation *a)
 {
     em_assert_locked();
@@ -114,6 +126,8 @@ CUresult em_memory_enter(struct em_allocation *a)
     a->born_by = em_entry_name();
     link_to_context(a);
     em_written_begin(a);
+    if (em_unlikely(em_recording))
+        record(a);
     return CUDA_SUCCESS;
 }
 
@@ -136,6 +150,8 @@ void em_memory_leave(struct em_allocation *a)
     unlink_from_context(a);
     em_written_unref(a->written);
     a->written = NULL;
+    if (em_unlikely(em_recording))
+        em_record_memory_end(a->id);
     if (a->ipc_slot)
         em_ipc_shared_free(a->ipc_slot);
 }

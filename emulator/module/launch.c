@@ -78,7 +78,7 @@ CUresult em_launch(const struct em_launch_config *config, struct em_stream *stre
     if (!r)
         r = em_launch_build(config, f, &space);
     if (!r) {
-        if (em_unlikely(em_tracing))
+        if (em_unlikely(em_tracing_text))
             em_launch_note(config, f->code, (unsigned char *)space.at + space.at->arguments_at);
         r = em_issue(stream, &space.at->command, EM_SUBMIT_ASYNC);
         em_launch_space_free(&space);

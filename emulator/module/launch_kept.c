@@ -60,7 +60,7 @@ CUresult em_launch_keep(const struct em_launch_config *config, struct em_launch_
     }
     keep_config(*out, config);
     (*out)->named_kernel = config->function != em_function_handle(f);
-    if (em_unlikely(em_tracing))
+    if (em_unlikely(em_tracing_text))
         em_launch_note(config, f->code, (*out)->arguments);
     return CUDA_SUCCESS;
 }

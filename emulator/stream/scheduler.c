@@ -12,6 +12,8 @@
 #include "order.h"
 #include "outside.h"
 #include "policy.h"
+#include "record.h"
+#include "record_command.h"
 #include "service.h"
 #include "stream.h"
 
@@ -249,17 +251,22 @@ void em_scheduler_enter(struct em_stream *s, struct em_command *c)
     append(list, c);
     if (em_unlikely(em_order_on))
         em_order_submitted(c);
+    if (em_unlikely(em_recording))
+        em_record_submitted(c);
 }
 
 void em_scheduler_start(struct em_command *c)
 {
     em_assert_locked();
     assert(!c->unfinished && c == c->stream->first);
-    if (c->state != EM_READY)
+    const bool at_once = c->state != EM_READY;
+    if (at_once)
         c->stream->object.context->work.active++;
     c->state = EM_RUNNING;
     if (em_unlikely(em_order_on))
         em_order_started(c);
+    if (em_unlikely(em_recording))
+        em_record_started(c, at_once);
 }
 
 struct em_command *em_scheduler_choose(enum em_place place)
@@ -320,6 +327,8 @@ void em_scheduler_leave(struct em_command *c)
     c->state = EM_PREPARED;
     if (em_unlikely(em_order_on))
         em_order_left(c);
+    if (em_unlikely(em_recording))
+        em_record_ended(c);
     unlink_pending(list, c);
     s->pending--;
     set_head(&s->first, c->next_in_stream);

@@ -29,6 +29,7 @@ struct em_stream {
 
     bool of_graph; // hidden: for commands of a launched graph. They count as submitted with the
                    // launch, so they do not wait for the context's barrier
+    bool recorded; // the record has its name
     bool blocking; // ordered with the context's legacy stream, and not that stream itself
     bool dead;     // its context is destroyed: nothing can be submitted. Written atomically
 

@@ -17,6 +17,8 @@
 #include "outside.h"
 #include "policy.h"
 #include "progress.h"
+#include "record.h"
+#include "record_command.h"
 #include "schedule_log.h"
 #include "scheduler.h"
 #include "service.h"
@@ -337,8 +339,14 @@ bool em_issue_shared(struct em_share *share, struct em_stream *s, struct em_comm
     }
     c->stream = s;
     em_share_run(share, adopt, c);
+    const bool recording = em_recording;
+    if (em_unlikely(recording))
+        em_record_shared_begin(c);
     CUresult r = em_command_run(c);
-    if (em_likely(!r && em_share_end(share))) {
+    const bool alone = em_likely(!r && em_share_end(share));
+    if (em_unlikely(recording))
+        em_record_shared_end(c, alone);
+    if (alone) {
         __atomic_store_n(&s->claimed, false, __ATOMIC_RELEASE);
         *result = CUDA_SUCCESS;
         return true;

@@ -59,7 +59,10 @@ bool toy_handle_text(unsigned type, uint64_t handle, char *out, size_t size)
 void toy_trace(const struct toy_entry *entry, toyError result, const uint64_t *values,
                struct em_text *before)
 {
-    struct em_arguments a = {entry->description, entry->first_argument, entry->arguments, values};
+    struct em_arguments a = {.description = entry->description,
+                             .first = entry->first_argument,
+                             .count = entry->arguments,
+                             .values = values};
     struct em_text line = {.bytes = NULL};
     em_text_put(&line, "%s(", entry->name);
     em_describe_arguments(&line, &a);

@@ -8,3 +8,4 @@ int cmd_info(int argc, char **argv);
 int cmd_layout(int argc, char **argv);
 int cmd_explore(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_trace(int argc, char **argv);

@@ -13,6 +13,7 @@ static const struct command {
 } commands[] = {
     {"cardless run", cmd_run, "run a CUDA program on the software card"},
     {"cardless explore", cmd_explore, "run a test under many orders of its work"},
+    {"cardless trace", cmd_trace, "show a recorded run: its calls, commands and memory"},
     {"cardless step", cmd_step, "show the instructions that one warp of a kernel runs"},
     {"cardless info", cmd_info, "show the cards that programs find"},
     {"cardless layout", cmd_layout, "show the memory layout of an array"},

@@ -53,7 +53,8 @@ static const char usage[] =
     "graphics resources\n"
     "  --seed N                         vary addresses and order within the rules, from this "
     "seed\n"
-    "  --trace FILE                     write every call with its arguments and result to FILE\n"
+    "  --trace FILE                     write every call with its arguments and result to FILE;\n"
+    "                                   a FILE.cardless is a recorded run for `cardless trace`\n"
     "  --redirect on|off                run a static CUDA runtime inside the program, and other "
     "shared\n"
     "                                   ones, on Cardless's own runtime (on)\n"
@@ -248,6 +249,20 @@ static bool apply_report_option(int option, struct report *report)
     }
 }
 
+// A file whose name ends in ".cardless" is a recorded run; any other one is a text.
+static bool apply_trace(const char *path)
+{
+    static const char end[] = ".cardless";
+    const size_t length = strlen(path), tail = sizeof end - 1;
+    if (length < tail || strcmp(path + length - tail, end))
+        return !setenv("CARDLESS_TRACE", path, 1);
+    if (unlink(path) && errno != ENOENT) // the first process of this run makes it anew
+        fprintf(stderr, "cardless: --trace: cannot replace %s: %s\n", path, strerror(errno));
+    else
+        return !setenv("CARDLESS_RECORD", path, 1);
+    return false;
+}
+
 // Sets the variable of an option. Returns false if the option or its value is unknown, which has
 // been reported.
 static bool apply_option(int option, enum layer *layer, bool *redirect, struct report *report)
@@ -277,7 +292,7 @@ static bool apply_option(int option, enum layer *layer, bool *redirect, struct r
     case 's':
         return !setenv("CARDLESS_SEED", optarg, 1);
     case 't':
-        return !setenv("CARDLESS_TRACE", optarg, 1);
+        return apply_trace(optarg);
     case 'v':
         return read_layer(optarg, layer);
     case 'e':

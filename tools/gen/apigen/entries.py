@@ -129,6 +129,16 @@ class Generator:
         return [f'    if ({self.h}_unlikely({self.h}_tracing))',
                 f'        {self.h}_trace(&entry, r, (const uint64_t[]){{{values}}}, {before});']
 
+    def record_lines(self, row):
+        """The beginning of a call is recorded: a thread whose calls are not is `quick`."""
+        record = self.dialect.one('record')
+        if not self.shapes or not record:
+            return []
+        values = ', '.join(self.trace_value(a) for a in row.arguments) or '0'
+        return [f'    if ({self.h}_unlikely(!self->quick))',
+                f'        {record}(self, &entry, (const uint64_t[]){{{values}}},',
+                '                       __builtin_return_address(0));']
+
     def before_lines(self, row):
         """Inputs that the call changes are printed before it."""
         if not any(a.output == '<>' for a in row.arguments):
@@ -173,7 +183,8 @@ class Generator:
         lines = self.wrapper_head(row, name)
         for stream, _ in streams:
             lines.append(f'    struct {self.stream_struct} *{stream} = NULL;')
-        lines += self.begin_lines() + [f'    {self.dialect.result} r = {self.dialect.success};']
+        lines += self.begin_lines() + self.record_lines(row)
+        lines += [f'    {self.dialect.result} r = {self.dialect.success};']
         if self.shapes:
             lines += self.before_lines(row)
         for check in row.checks:

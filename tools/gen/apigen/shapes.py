@@ -347,5 +347,8 @@ def write_shapes(s, dialect, result):
                    f'EM_SHAPE_{h["kind"]}}},')
     out += ['};', '', f'const struct em_description {dialect.body}description = {{',
             f'    names, constants, members, shapes, cases, {result}, {dialect.handle_text},',
+            '    {sizeof names, sizeof constants / sizeof *constants,',
+            '     sizeof members / sizeof *members, sizeof shapes / sizeof *shapes,',
+            '     sizeof cases / sizeof *cases},',
             '};', '']
     return '\n'.join(out)

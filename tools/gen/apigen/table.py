@@ -18,7 +18,7 @@ class Dialect:
     KEYS = {'prefix': 1, 'result': 1, 'success': 1, 'body': 1, 'helpers': 1, 'entry': None,
             'types': None, 'headers': None, 'stream': 3, 'streamtype': 1, 'check': None,
             'handletext': 1, 'objects': 1, 'firsttwin': 1, 'internal': 1, 'node': 1, 'procs': 1,
-            'facts': 1, 'columns': None, 'coverage': 2, 'about': 1, 'base': 1}
+            'facts': 1, 'record': 1, 'columns': None, 'coverage': 2, 'about': 1, 'base': 1}
 
     def __init__(self):
         self.values, self.checks = {}, {}

@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: MIT
+// The file of a recorded run: its header, the windows of threads, and definitions of ids.
+#include "record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "call.h"
+#include "clock.h"
+#include "config.h"
+#include "owned_fd.h"
+#include "record_file.h"
+
+bool em_recording;
+
+enum state { OFF, STARTING, ON, FAILED };
+static struct {
+    uint32_t state;      // enum state; atomic
+    uint32_t generation; // counts forks
+    int fd;
+    struct rf_header *header;
+    uint32_t blocks;  // atomic
+    uint32_t threads; // atomic
+    uint32_t parent;
+    uint32_t modules;
+    pthread_key_t key;
+} recorder = {.fd = -1};
+
+// Ids are 1 + the position in these tables. A position is taken once.
+enum { IDS = 1 << 13, TABLE_ENTRIES = 0, TABLE_NAMES, TABLE_CALLERS, TABLE_NUMBERS, TABLE_COUNT };
+static uint64_t ids[TABLE_COUNT][IDS];
+
+// ---- the file ----
+
+static void stop(int error)
+{
+    if (recorder.header && !recorder.header->failed) {
+        recorder.header->failed = (uint32_t)error;
+        fprintf(stderr,
+                "cardless: CARDLESS_RECORD: the file cannot grow, and misses what follows: "
+                "%s\n",
+                strerror(error));
+    }
+    __atomic_store_n(&em_recording, false, __ATOMIC_RELAXED);
+    __atomic_store_n(&recorder.state, FAILED, __ATOMIC_RELEASE);
+}
+
+static uint64_t block_offset(uint32_t block)
+{
+    return (uint64_t)RF_BLOCK_B * (1 + (uint64_t)block);
+}
+
+// Reserves blocks at the end of the file.
+static uint32_t take_blocks(uint32_t count)
+{
+    return __atomic_fetch_add(&recorder.blocks, count, __ATOMIC_RELAXED);
+}
+
+static int write_at(const void *bytes, size_t size, uint64_t offset)
+{
+    while (size) {
+        ssize_t n = pwrite(recorder.fd, bytes, size, (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n ? errno : EIO;
+        bytes = (const char *)bytes + n;
+        size -= (size_t)n;
+        offset += (uint64_t)n;
+    }
+    return 0;
+}
+
+static void note_clock(unsigned which)
+{
+    recorder.header->ns[which] = dm_now_ns();
+    recorder.header->ticks[which] = em_record_ticks();
+}
+
+void em_record_tables(const void *tables, size_t size_B)
+{
+    const uint32_t count = (uint32_t)((sizeof(struct rf_block) + size_B) / RF_BLOCK_B + 1);
+    const uint32_t first = take_blocks(count);
+    const struct rf_block head = {
+        .magic = RF_BLOCK_MAGIC, .kind = RF_TABLES, .sequence = count, .used_B = (uint32_t)size_B};
+    int error = write_at(tables, size_B, block_offset(first) + sizeof head);
+    if (!error)
+        error = write_at(&head, sizeof head, block_offset(first));
+    if (error)
+        stop(error);
+    else
+        recorder.header->tables = first;
+}
+
+// Opens a new file. If there is one already, another process of this run has made it, and this one
+// adds its number to the name.
+static int open_file(const char *path)
+{
+    char name[PATH_MAX];
+    const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+    int fd = open(path, flags, 0600);
+    if (fd < 0 && errno == EEXIST &&
+        (size_t)snprintf(name, sizeof name, "%s.%ld", path, (long)getpid()) < sizeof name) {
+        unlink(name); // of an earlier process with this number
+        fd = open(name, flags, 0600);
+    }
+    if (fd < 0)
+        return -errno;
+    const int high = dm_fd_duplicate_high(fd);
+    if (high < 0)
+        return fd;
+    close(fd);
+    return high;
+}
+
+static void after_fork_in_child(void)
+{
+    if (recorder.state != ON && recorder.state != STARTING)
+        return;
+    // The file is the parent's. Its windows are not mapped here (MADV_DONTFORK).
+    close(recorder.fd);
+    recorder.fd = -1;
+    recorder.generation++;
+    recorder.parent = (uint32_t)getppid();
+    recorder.header = NULL;
+    memset(ids, 0, sizeof ids);
+    recorder.state = OFF;
+}
+
+static void *map_block(uint64_t offset)
+{
+    const int error = posix_fallocate(recorder.fd, (off_t)offset, RF_BLOCK_B);
+    if (error) { // a store to the mapping would raise SIGBUS
+        errno = error;
+        return NULL;
+    }
+    void *at =
+        mmap(NULL, RF_BLOCK_B, PROT_READ | PROT_WRITE, MAP_SHARED, recorder.fd, (off_t)offset);
+    if (at == MAP_FAILED)
+        return NULL;
+    madvise(at, RF_BLOCK_B, MADV_DONTFORK);
+    return at;
+}
+
+static void close_thread(void *argument);
+
+static bool start(const char *path)
+{
+    recorder.fd = open_file(path);
+    if (recorder.fd < 0) {
+        fprintf(stderr, "cardless: CARDLESS_RECORD: cannot open %s: %s\n", path,
+                strerror(-recorder.fd));
+        return false;
+    }
+    recorder.blocks = recorder.threads = 0;
+    recorder.header = map_block(0);
+    if (!recorder.header) {
+        fprintf(stderr, "cardless: CARDLESS_RECORD: %s: %s\n", path, strerror(errno));
+        close(recorder.fd);
+        return false;
+    }
+    struct rf_header *h = recorder.header;
+    h->version = RF_VERSION;
+    h->header_B = sizeof *h;
+    h->block_B = RF_BLOCK_B;
+    h->process = (uint32_t)getpid();
+    h->parent = recorder.parent;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    h->realtime_ns = (uint64_t)now.tv_sec * DM_NS_PER_S + (uint64_t)now.tv_nsec;
+    em_record_describe_process(h);
+    note_clock(0);
+    note_clock(1);
+    memcpy(h->magic, RF_MAGIC, sizeof h->magic);
+    static bool watching; // handlers cannot be removed
+    if (!watching) {
+        pthread_key_create(&recorder.key, close_thread);
+        pthread_atfork(NULL, NULL, after_fork_in_child);
+    }
+    watching = true;
+    em_tracing = true;
+    return true;
+}
+
+void em_record_start(void)
+{
+    const char *path = em_config()->record_path;
+    uint32_t expected = OFF;
+    if (!path)
+        return;
+    if (__atomic_compare_exchange_n(&recorder.state, &expected, STARTING, false, __ATOMIC_ACQUIRE,
+                                    __ATOMIC_ACQUIRE)) {
+        const bool works = start(path);
+        __atomic_store_n(&em_recording, works, __ATOMIC_RELAXED);
+        __atomic_store_n(&recorder.state, works ? ON : FAILED, __ATOMIC_RELEASE);
+    }
+    while (__atomic_load_n(&recorder.state, __ATOMIC_ACQUIRE) == STARTING)
+        sched_yield();
+}
+
+void em_record_finish(void)
+{
+    if (!recorder.header || recorder.state != ON)
+        return;
+    note_clock(1);
+    recorder.header->ended = 1;
+}
+
+// ---- windows ----
+
+static void begin_window(struct em_record_thread *t)
+{
+    struct rf_block *w = t->window;
+    // First without records, so that they are never those of another number.
+    __atomic_store_n(&w->used_B, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&w->sequence, t->sequence, __ATOMIC_RELEASE);
+    w->thread = t->number;
+    w->ticks = t->ticks = em_record_ticks();
+    w->kind = RF_WINDOW;
+    w->magic = RF_BLOCK_MAGIC;
+    t->at = (uint8_t *)(w + 1);
+    t->last = NULL;
+}
+
+// Copies the full window to the end of the file.
+static bool empty_window(struct em_record_thread *t)
+{
+    struct rf_block *w = t->window;
+    const uint32_t block = take_blocks(1);
+    // The kind is written last, so that a reader never sees half a chunk.
+    const uint32_t kind = RF_CHUNK;
+    int error = write_at(w, sizeof *w + w->used_B, block_offset(block));
+    if (!error)
+        error = write_at(&kind, sizeof kind, block_offset(block) + offsetof(struct rf_block, kind));
+    if (error) {
+        stop(error);
+        return false;
+    }
+    t->sequence++;
+    begin_window(t);
+    note_clock(1);
+    return true;
+}
+
+static void name_thread(struct em_record_thread *t)
+{
+    char name[32] = "";
+    pthread_getname_np(pthread_self(), name, sizeof name);
+    struct em_record r = em_record_begin(RF_THREAD, 0, 3 * EM_FIELD_MOST_B + sizeof name);
+    em_field(&r, em_self.number);
+    em_field(&r, (uint64_t)gettid());
+    em_field_text(&r, name);
+    em_record_put(&r);
+}
+
+struct em_record_thread *em_record_open_thread(void)
+{
+    struct em_thread *self = em_thread();
+    struct em_record_thread *t = self->record;
+    if (__atomic_load_n(&recorder.state, __ATOMIC_ACQUIRE) != ON)
+        return NULL;
+    if (!t)
+        t = self->record = dm_calloc(1, sizeof *t);
+    if (!t || (t->failed && t->generation == recorder.generation))
+        return NULL;
+    *t = (struct em_record_thread){.generation = recorder.generation};
+    t->number = __atomic_add_fetch(&recorder.threads, 1, __ATOMIC_RELAXED);
+    pthread_setspecific(recorder.key, t);
+    t->window = map_block(block_offset(take_blocks(1)));
+    t->failed = !t->window;
+    if (t->failed) {
+        stop(errno);
+        return NULL;
+    }
+    begin_window(t);
+    t->open = true;
+    name_thread(t);
+    return t;
+}
+
+static void close_thread(void *argument)
+{
+    struct em_record_thread *t = argument;
+    em_self.record = NULL; // later calls, of other destructors, open a window again
+    if (t->window && t->generation == recorder.generation)
+        munmap(t->window, RF_BLOCK_B);
+    dm_free(t);
+}
+
+static inline struct em_record_thread *this_thread(void)
+{
+    struct em_record_thread *t = em_thread()->record;
+    if (em_likely(t && t->open && t->generation == recorder.generation))
+        return t;
+    return em_record_open_thread();
+}
+
+// ---- records ----
+
+enum { HEAD_B = 4 };
+
+struct em_record em_record_begin(enum rf_kind kind, unsigned flags, size_t most)
+{
+    struct em_record_thread *t = this_thread();
+    if (em_unlikely(!t))
+        return (struct em_record){.thread = NULL};
+    const uint8_t *end = (const uint8_t *)t->window + RF_BLOCK_B;
+    if (em_unlikely((size_t)(end - t->at) < HEAD_B + most) && !empty_window(t))
+        return (struct em_record){.thread = NULL};
+    uint8_t *p = t->at;
+    p[2] = (uint8_t)kind;
+    p[3] = (uint8_t)flags;
+    return (struct em_record){t, p, p + HEAD_B, p + HEAD_B + most};
+}
+
+struct em_record em_record_begin_now(enum rf_kind kind, unsigned flags, size_t most)
+{
+    struct em_record r = em_record_begin(kind, flags, most + EM_FIELD_MOST_B);
+    if (em_likely(r.thread != NULL)) {
+        const uint64_t now = em_record_ticks(), past = now - r.thread->ticks;
+        r.thread->ticks = now;
+        em_field(&r, past << 1 ^ (uint64_t)((int64_t)past >> 63));
+    }
+    return r;
+}
+
+void em_record_put(struct em_record *r)
+{
+    struct em_record_thread *t = r->thread;
+    if (em_unlikely(!t))
+        return;
+    const uint16_t size = (uint16_t)(r->at - r->start);
+    memcpy(r->start, &size, sizeof size);
+    t->last = r->start;
+    t->at = r->at;
+    __atomic_store_n(&t->window->used_B, (uint32_t)(t->at - (uint8_t *)(t->window + 1)),
+                     __ATOMIC_RELEASE);
+}
+
+void em_record_flag_last(enum rf_kind kind, unsigned flags)
+{
+    struct em_record_thread *t = this_thread();
+    if (t && t->last && t->last[2] == kind)
+        t->last[3] |= (uint8_t)flags;
+}
+
+void em_field_bytes(struct em_record *r, const void *bytes, size_t size)
+{
+    if (!r->at || (size_t)(r->end - r->at) < size)
+        return;
+    memcpy(r->at, bytes, size);
+    r->at += size;
+}
+
+void em_field_text(struct em_record *r, const char *text)
+{
+    size_t size = text ? strnlen(text, EM_FIELD_TEXT_B - 2) : 0;
+    if (!r->at || r->end - r->at < 2)
+        return;
+    const size_t room = (size_t)(r->end - r->at) - 2;
+    size = size < room ? size : room;
+    em_field(r, size);
+    em_field_bytes(r, text, size);
+}
+
+// ---- ids ----
+
+// Returns the id of a key, or 0 if the table is full. *is_new: it was not there before.
+static uint32_t find_id(unsigned table, uint64_t key, bool *is_new)
+{
+    uint32_t at = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 51);
+    _Static_assert(IDS == 1 << (64 - 51), "the hash has as many bits as a position");
+    for (unsigned i = 0; i < 64; i++, at = (at + 1) % IDS) {
+        uint64_t found = __atomic_load_n(&ids[table][at], __ATOMIC_RELAXED);
+        if (em_unlikely(!found))
+            *is_new = __atomic_compare_exchange_n(&ids[table][at], &found, key, false,
+                                                  __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+        if (*is_new || em_likely(found == key))
+            return at + 1;
+    }
+    return 0;
+}
+
+uint32_t em_record_name(const char *constant)
+{
+    bool is_new = false;
+    if (!constant)
+        return 0;
+    const uint32_t id = find_id(TABLE_NAMES, (uintptr_t)constant, &is_new);
+    if (is_new) {
+        struct em_record r = em_record_begin(RF_NAME, 0, EM_FIELD_MOST_B + EM_FIELD_TEXT_B);
+        em_field(&r, id);
+        em_field_text(&r, constant);
+        em_record_put(&r);
+    }
+    return id;
+}
+
+uint32_t em_record_entry(const struct em_entry *entry)
+{
+    bool is_new = false;
+    if (!entry)
+        return 0;
+    const uint32_t id = find_id(TABLE_ENTRIES, (uintptr_t)entry, &is_new);
+    if (is_new) {
+        if (entry->description && !recorder.header->tables)
+            em_record_description(entry->description);
+        struct em_record r = em_record_begin(RF_ENTRY, 0, 3 * EM_FIELD_MOST_B + EM_FIELD_TEXT_B);
+        em_field(&r, id);
+        em_field(&r, entry->first_argument);
+        em_field(&r, entry->description ? entry->arguments : 0);
+        em_field_text(&r, entry->name);
+        em_record_put(&r);
+    }
+    return id;
+}
+
+bool em_record_is_new(uint64_t number)
+{
+    bool is_new = false;
+    find_id(TABLE_NUMBERS, number, &is_new);
+    return is_new;
+}
+
+static int record_module(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    uint64_t first = UINT64_MAX, end = 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+        if (h->p_type != PT_LOAD)
+            continue;
+        const uint64_t at = info->dlpi_addr + h->p_vaddr;
+        first = at < first ? at : first;
+        end = at + h->p_memsz > end ? at + h->p_memsz : end;
+    }
+    if (!end || !em_record_is_new(first ^ end << 16))
+        return 0;
+    char path[PATH_MAX] = "";
+    if (!info->dlpi_name[0] && readlink("/proc/self/exe", path, sizeof path - 1) < 0)
+        path[0] = 0;
+    struct em_record r = em_record_begin(RF_MODULE, 0, 3 * EM_FIELD_MOST_B + EM_FIELD_TEXT_B);
+    em_field(&r, first);
+    em_field(&r, end);
+    em_field_text(&r, path[0] ? path : info->dlpi_name);
+    em_record_put(&r);
+    return 0;
+}
+
+enum { MODULE_READS = 64 }; // code that no module has may call from many places
+
+uint32_t em_record_caller(const void *address)
+{
+    bool is_new = false;
+    if (!address)
+        return 0;
+    const uint32_t id = find_id(TABLE_CALLERS, (uintptr_t)address, &is_new);
+    if (is_new) {
+        if (__atomic_fetch_add(&recorder.modules, 1, __ATOMIC_RELAXED) < MODULE_READS)
+            dl_iterate_phdr(record_module, NULL);
+        struct em_record r = em_record_begin(RF_CALLER, 0, 2 * EM_FIELD_MOST_B);
+        em_field(&r, id);
+        em_field(&r, (uintptr_t)address);
+        em_record_put(&r);
+    }
+    return id;
+}

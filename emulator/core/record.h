@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// CARDLESS_RECORD=FILE: records the run in a binary file (record_format.h) that `cardless trace`
+// reads.
+//
+// A thread writes records into its window, a block of the file that is mapped. So nothing is lost
+// if the process ends in any way. A full window is copied to the end of the file. A record costs
+// some stores and one look at the clock; texts are made by the reader.
+//
+// Everything here may be called with em_lock held or not, and only if em_recording is set.
+#pragma once
+#include <cuda.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record_format.h"
+
+struct em_entry;
+struct em_text;
+struct em_thread;
+
+extern bool em_recording; // fixed before the first call returns, unless the file cannot grow
+
+// Creates the file of CARDLESS_RECORD. Does nothing after the first time. In a child of fork the
+// next call makes a file for the child.
+void em_record_start(void);
+// Notes the clock and that the process ends by itself. Called when the driver shuts down.
+void em_record_finish(void);
+
+// ---- the calls of the program ----
+
+// A call begins; it should be followed by em_record_return. `values` holds the arguments in order,
+// as in em_trace; NULL if they are unknown.
+void em_record_call(struct em_thread *self, const struct em_entry *entry, const uint64_t *values,
+                    const void *caller) __attribute__((cold));
+// It is about to return.
+void em_record_return(const struct em_entry *entry, CUresult result, const uint64_t *values)
+    __attribute__((cold));
+
+// ---- writing records ----
+
+// A record that is being written.
+struct em_record {
+    struct em_record_thread *thread; // NULL: the fields are dropped
+    uint8_t *start, *at, *end;
+};
+
+// Begins a record whose fields need at most `most` bytes. Until em_record_put, the thread must not
+// begin another one.
+struct em_record em_record_begin(enum rf_kind kind, unsigned flags, size_t most);
+// The same, with the time as its first field.
+struct em_record em_record_begin_now(enum rf_kind kind, unsigned flags, size_t most);
+void em_record_put(struct em_record *record);
+// Sets flags of the record that the thread has written last, if it is of this kind.
+void em_record_flag_last(enum rf_kind kind, unsigned flags);
+
+enum { EM_FIELD_MOST_B = 10 }; // of a number
+
+static inline void em_field(struct em_record *record, uint64_t value)
+{
+    uint8_t *p = record->at;
+    if (!p)
+        return;
+    while (value >= 0x80) {
+        *p++ = (uint8_t)(value | 0x80);
+        value >>= 7;
+    }
+    *p++ = (uint8_t)value;
+    record->at = p;
+}
+
+void em_field_bytes(struct em_record *record, const void *bytes, size_t size);
+// Texts are cut at EM_FIELD_TEXT_B - 2 bytes.
+enum { EM_FIELD_TEXT_B = 2050 };
+void em_field_text(struct em_record *record, const char *text);
+
+// The id of a string constant, of an entry point, or of an address in the program. Writes a record
+// the first time, so it must not be called between em_record_begin and em_record_put.
+uint32_t em_record_name(const char *constant);
+uint32_t em_record_entry(const struct em_entry *entry);
+uint32_t em_record_caller(const void *address);
+// Returns true the first time that it is asked for this number.
+bool em_record_is_new(uint64_t number);
+
+// ---- objects and memory ----
+
+struct em_object;
+void em_record_object(const struct em_object *object) __attribute__((cold));
+void em_record_object_end(uint64_t handle, int reason) __attribute__((cold));
+
+// Memory that has an address. `kind` is a constant; `physical` is the number of the bytes below,
+// which other memory may have too, or 0.
+struct em_record_memory {
+    uint64_t id;
+    const char *kind;
+    uint64_t address, size_B, host, physical, offset;
+};
+void em_record_memory(const struct em_record_memory *memory) __attribute__((cold));
+void em_record_memory_end(uint64_t id) __attribute__((cold));
+
+// A diagnostic; `id` is "E03", `result` a code or 0.
+void em_record_diagnostic(const char *id, int result, const char *text) __attribute__((cold));
+// Something that orders a command after another one: `why` is a constant. 0: the host.
+void em_record_edge(uint64_t from, uint64_t to, const char *why) __attribute__((cold));

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+// Records calls: their arguments as words, and the memory that they lead to as blobs.
+//
+// The walk over the types is the one of describe.c, which prints from the blobs later: whatever it
+// reads there is a blob here.
+#include <errno.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "call.h"
+#include "describe.h"
+#include "guard.h"
+#include "record.h"
+#include "record_file.h"
+
+enum {
+    BLOB_MAX_B = 4096,    // of an array
+    STRING_MAX_B = 256,   // of a string
+    POINTER_DEPTH_MAX = 6 // limited because a list may contain itself
+};
+
+struct walk {
+    const struct em_description *d;
+    struct em_record *record;
+    // Reads the program's memory. Returns how many bytes it could read; `string`: up to a final 0.
+    size_t (*read)(uint64_t address, void *out, size_t size, bool string);
+};
+
+struct place {
+    const uint8_t *siblings;
+    uint32_t first;
+    unsigned depth;
+};
+
+static size_t read_plainly(uint64_t address, void *out, size_t size, bool string)
+{
+    const char *from = (const char *)(uintptr_t)address;
+    size = string ? strnlen(from, size) : size;
+    memcpy(out, from, size);
+    return size;
+}
+
+// Asks the kernel, page by page: a string may end just before a page that is not mapped.
+static size_t read_carefully(uint64_t address, void *out, size_t size, bool string)
+{
+    const size_t page = 4096;
+    size_t done = 0;
+    while (done < size) {
+        size_t part = page - (address + done) % page;
+        part = part < size - done ? part : size - done;
+        struct iovec to = {(char *)out + done, part},
+                     from = {(void *)(uintptr_t)(address + done), part};
+        if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)part)
+            break;
+        done += part;
+    }
+    return string ? strnlen(out, done) : done;
+}
+
+// Adds a blob. Returns its bytes in the record, or NULL.
+static const uint8_t *add_blob(struct walk *w, uint64_t address, size_t size, bool string)
+{
+    struct em_record *r = w->record;
+    const size_t head = 10 + 2;
+    if (!address || !size || (size_t)(r->end - r->at) < head + size + 1)
+        return NULL;
+    struct em_record tail = *r;
+    em_field(&tail, address);
+    uint8_t *bytes = tail.at + 2; // the size has two bytes
+    const size_t got = w->read(address, bytes, size, string);
+    if (got < size && !string)
+        return NULL;
+    tail.at[0] = (uint8_t)(got | 0x80);
+    tail.at[1] = (uint8_t)(got >> 7);
+    r->at = bytes + got;
+    return bytes;
+}
+
+static uint64_t load(const uint8_t *bytes, uint32_t size)
+{
+    uint64_t value = 0;
+    memcpy(&value, bytes, size < sizeof value ? size : sizeof value);
+    return value;
+}
+
+static uint64_t sibling_value(struct walk *w, const struct place *at, const struct em_member *user)
+{
+    const struct em_member *m = &w->d->members[at->first + user->count];
+    const struct em_shape *s = &w->d->shapes[m->shape];
+    if (!(user->flags & EM_MEMBER_COUNT_OUT))
+        return load(at->siblings + m->offset, s->size_B);
+    const uint32_t size = w->d->shapes[s->target].size_B;
+    const uint8_t *copy =
+        size <= 8 ? add_blob(w, load(at->siblings + m->offset, 8), size, false) : NULL;
+    return copy ? load(copy, size) : 0;
+}
+
+static void walk_value(struct walk *w, const struct place *at, const struct em_member *m,
+                       const struct em_shape *s, const uint8_t *bytes);
+
+static void walk_members(struct walk *w, const struct place *outer, const struct em_shape *s,
+                         const uint8_t *bytes)
+{
+    const struct place at = {bytes, s->first, outer->depth};
+    for (uint32_t i = s->first; i < (uint32_t)s->first + s->count; i++) {
+        const struct em_member *m = &w->d->members[i];
+        const struct em_shape *inner = &w->d->shapes[m->shape];
+        for (unsigned k = 0; k < (m->elements ? m->elements : 1); k++)
+            walk_value(w, &at, m, inner, bytes + m->offset + k * inner->size_B);
+    }
+}
+
+static void walk_target(struct walk *w, const struct place *outer, const struct em_member *m,
+                        const struct em_shape *s, uint64_t address)
+{
+    struct place at = *outer;
+    const struct em_shape *target = &w->d->shapes[s->target];
+    uint64_t count = 1;
+    if (!address || ++at.depth > POINTER_DEPTH_MAX || !target->size_B)
+        return;
+    if (m->flags & EM_MEMBER_LIST)
+        count = sibling_value(w, outer, m);
+    const uint64_t most = BLOB_MAX_B / target->size_B;
+    count = count < most ? count : most;
+    const uint8_t *bytes = add_blob(w, address, count * target->size_B, false);
+    for (uint64_t i = 0; bytes && i < count; i++)
+        walk_value(w, &at, m, target, bytes + i * target->size_B);
+}
+
+static void walk_value(struct walk *w, const struct place *at, const struct em_member *m,
+                       const struct em_shape *s, const uint8_t *bytes)
+{
+    switch ((enum em_shape_kind)s->kind) {
+    case EM_SHAPE_STRING:
+        add_blob(w, load(bytes, s->size_B), STRING_MAX_B, true);
+        break;
+    case EM_SHAPE_POINTER:
+        walk_target(w, at, m, s, load(bytes, s->size_B));
+        break;
+    case EM_SHAPE_STRUCT:
+    case EM_SHAPE_UNION: // every member, because what is no pointer is unreadable and left out
+        walk_members(w, at, s, bytes);
+        break;
+    default:
+        break;
+    }
+}
+
+static bool is_wanted(const struct em_member *m, bool returns, CUresult result)
+{
+    const unsigned flags = m->flags;
+    if (returns)
+        return (flags & (result ? EM_MEMBER_ALWAYS : EM_MEMBER_OUTPUT)) != 0;
+    return !(flags & EM_MEMBER_OUTPUT) || flags & EM_MEMBER_INPUT;
+}
+
+struct job {
+    struct walk walk;
+    const struct em_entry *entry;
+    const uint64_t *values;
+    bool returns;
+    CUresult result;
+};
+
+static void walk_arguments(void *argument)
+{
+    struct job *job = argument;
+    struct walk *w = &job->walk;
+    const struct em_entry *entry = job->entry;
+    const struct place at = {(const uint8_t *)job->values, entry->first_argument, 0};
+    for (uint32_t i = 0; i < entry->arguments; i++) {
+        const struct em_member *m = &w->d->members[entry->first_argument + i];
+        const struct em_shape *s = &w->d->shapes[m->shape];
+        if (!is_wanted(m, job->returns, job->result))
+            continue;
+        const uint8_t *bytes = (const uint8_t *)&job->values[i];
+        if (m->flags & EM_MEMBER_INDIRECT)
+            bytes = add_blob(w, job->values[i], s->size_B, false);
+        if (bytes)
+            walk_value(w, &at, m, s, bytes);
+    }
+}
+
+// Adds the memory that the arguments lead to. Faults end the first attempt; the second one asks the
+// kernel for each piece, which takes longer.
+static void add_blobs(struct em_record *r, struct job *job)
+{
+    const struct em_entry *entry = job->entry;
+    const struct em_description *d = entry->description;
+    bool follows = false;
+    for (uint32_t i = 0; d && i < entry->arguments && !follows; i++) {
+        const struct em_member *m = &d->members[entry->first_argument + i];
+        const unsigned kind = d->shapes[m->shape].kind;
+        follows = is_wanted(m, job->returns, job->result) &&
+                  (kind == EM_SHAPE_POINTER || kind == EM_SHAPE_STRING || kind == EM_SHAPE_STRUCT);
+    }
+    if (!follows || !r->at)
+        return;
+    uint8_t *const before = r->at;
+    job->walk = (struct walk){d, r, read_plainly};
+    if (__atomic_load_n(&em_driver_state, __ATOMIC_RELAXED) == EM_DRIVER_READY &&
+        !dm_guarded(walk_arguments, job, NULL))
+        return;
+    r->at = before;
+    job->walk.read = read_carefully;
+    walk_arguments(job);
+}
+
+// Names that a number and a type do not give, such as those of kernels.
+static void name_handles(const struct em_entry *entry, const uint64_t *values)
+{
+    const struct em_description *d = entry->description;
+    char text[128];
+    for (uint32_t i = 0; d && d->handle_text && i < entry->arguments; i++) {
+        const struct em_member *m = &d->members[entry->first_argument + i];
+        const struct em_shape *s = &d->shapes[m->shape];
+        if (s->kind != EM_SHAPE_HANDLE || !values[i] || !em_record_is_new(values[i] | 1) ||
+            !d->handle_text(s->target, values[i], text, sizeof text))
+            continue;
+        struct em_record r = em_record_begin(RF_HANDLE, 0, EM_FIELD_MOST_B + sizeof text + 2);
+        em_field(&r, values[i]);
+        em_field_text(&r, text);
+        em_record_put(&r);
+    }
+}
+
+void em_record_call(struct em_thread *self, const struct em_entry *entry, const uint64_t *values,
+                    const void *caller)
+{
+    if (!em_recording)
+        return;
+    const int saved = errno;
+    const uint32_t id = em_record_entry(entry), by = em_record_entry(self->caller),
+                   from = em_record_caller(caller);
+    if (values)
+        name_handles(entry, values);
+    const uint32_t count = values && entry->description ? entry->arguments : 0;
+    struct em_record r = em_record_begin_now(RF_CALL, 0, RF_RECORD_MAX_B);
+    errno = saved; // files may have been opened
+    if (!r.thread)
+        return;
+    struct em_record_thread *t = r.thread;
+    if (t->depth)
+        r.start[3] = RF_CALL_NESTED;
+    if (t->depth < EM_RECORD_DEPTH) {
+        t->calls[t->depth].entry = entry;
+        t->calls[t->depth++].number = self->calls;
+    }
+    em_field(&r, self->calls);
+    em_field(&r, id);
+    em_field(&r, by);
+    em_field(&r, from);
+    em_field(&r, count);
+    for (uint32_t i = 0; i < count; i++)
+        em_field(&r, values[i]);
+    struct job job = {.entry = entry, .values = values};
+    if (count)
+        add_blobs(&r, &job);
+    em_record_put(&r);
+}
+
+void em_record_return(const struct em_entry *entry, CUresult result, const uint64_t *values)
+{
+    struct em_thread *self = em_thread();
+    struct em_record_thread *t = self->record;
+    if (!em_recording)
+        return;
+    unsigned depth = t ? t->depth : 0;
+    while (depth && t->calls[depth - 1].entry != entry)
+        depth--;
+    if (!depth) { // its begin was not recorded
+        em_record_call(self, entry, NULL, NULL);
+        t = self->record;
+        depth = t ? t->depth : 0;
+    }
+    if (!depth)
+        return;
+    t->depth = depth - 1;
+    const uint64_t number = t->calls[depth - 1].number;
+    struct em_record r = em_record_begin_now(RF_RETURN, 0, RF_RECORD_MAX_B);
+    em_field(&r, number);
+    em_field(&r, (uint64_t)result);
+    struct job job = {.entry = entry, .values = values, .returns = true, .result = result};
+    if (entry->description)
+        add_blobs(&r, &job);
+    em_record_put(&r);
+}

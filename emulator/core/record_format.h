@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// The file of a recorded run: `cardless run --trace FILE.cardless` (CARDLESS_RECORD) writes it, and
+// `cardless trace` reads it. All numbers are little endian.
+//
+//     0          header: struct rf_header
+//     64 KiB     block 0 ┐ each begins with a struct rf_block. A WINDOW is where a thread writes
+//     128 KiB    block 1 │ now; a CHUNK is a copy of a window that was full. So after a crash the
+//     …                  ┘ file has everything up to the last complete record.
+//
+// A thread's chunks have the sequence numbers 0, 1, 2 …; its window has the next one. If a chunk
+// and a window of a thread have the same number, the process ended while the thread copied its
+// window, and the window counts for nothing.
+//
+// A record is its length in bytes (16 bits, the record included), its kind (8 bits), 8 bits of
+// flags, and fields. A field is a varint: 7 bits a byte, the lowest first, with bit 7 set if more
+// follow. Texts are a varint of their length, and their bytes. A reader skips records of a kind
+// that it does not know, and fields after the last one that it knows. Most records begin with their
+// time: ticks since the last time in the same block, or since rf_block.ticks; zigzag, because
+// clocks of two processors may differ.
+//
+// An id of the kinds ENTRY, NAME and CALLER is defined by a record of that kind, which may be in
+// another thread's block. Id 0 stands for no entry point, name or caller.
+#pragma once
+#include <stdint.h>
+
+#define RF_MAGIC "CARDLESS TRACE\n"
+enum { RF_VERSION = 1, RF_BLOCK_B = 64 << 10, RF_RECORD_MAX_B = 16 << 10 };
+
+struct rf_header {
+    char magic[16];    // RF_MAGIC
+    uint32_t version;  // RF_VERSION
+    uint32_t header_B; // sizeof(struct rf_header)
+    uint32_t block_B;  // RF_BLOCK_B
+    uint32_t process;  // its id
+    uint64_t ticks[2]; // the clock of records, at the start and at the last time that was noted …
+    uint64_t ns[2];    // … CLOCK_MONOTONIC then
+    uint64_t realtime_ns; // at the start
+    uint32_t tables;      // the first block of the tables of types, or 0 (block 0 is a window)
+    uint32_t ended;       // the process has ended by itself, and the file is complete
+    uint32_t parent;      // the process that forked this one, or 0
+    uint32_t failed;      // an errno: the file could not grow, so that later records are missing
+    char policy[32];      // CARDLESS_POLICY, or "eager"
+    char cpu[64];         // name of the processor
+    char program[256];    // its arguments, with spaces between them
+};
+
+#define RF_BLOCK_MAGIC 0x424c4b43u // "CKLB"
+enum rf_block_kind { RF_FREE, RF_WINDOW, RF_CHUNK, RF_TABLES, RF_CONTENT };
+
+struct rf_block {
+    uint32_t magic; // RF_BLOCK_MAGIC
+    uint32_t kind;
+    uint32_t thread;   // counts the threads that record, from 1
+    uint32_t sequence; // of WINDOW and CHUNK; TABLES and CONTENT: the number of blocks
+    uint64_t ticks;    // the time before the first record
+    uint32_t used_B;   // of records, which follow this struct
+    uint32_t reserved;
+};
+
+// Record kinds, with their fields. A blob is an address, a size and that many bytes: memory of the
+// program that arguments lead to.
+enum rf_kind {
+    RF_PAD,
+    RF_ENTRY,      // id, first argument in the tables, count of arguments, name
+    RF_NAME,       // id, text
+    RF_CALLER,     // id, address
+    RF_MODULE,     // first address, end, path
+    RF_THREAD,     // number of the driver or 0, id of the system, name
+    RF_CALL,       // time, number in the thread, entry, entry of the runtime's function, caller,
+                   // arguments, blobs
+    RF_RETURN,     // time, number of the call, result, blobs
+    RF_STREAM,     // id, number of CUstream #n or 0, handle, context, name
+    RF_SUBMIT,     // time, command, stream, name of its kind, call number or 0, count of accesses,
+                   // accesses: mode | form << 4, first address, size in bytes
+    RF_START,      // time, command
+    RF_END,        // time, command, result
+    RF_OBJECT,     // time, handle, name of its type, number, handle of its context
+    RF_OBJECT_END, // time, handle, enum em_end_reason
+    RF_HANDLE,     // handle, text: how to print it, if not by type and number
+    RF_MEMORY, // time, id, name of its kind, address, size, host address, number of the physical
+               // object below or 0, offset in it
+    RF_MEMORY_END, // time, id
+    RF_EDGE,       // from a command, to a command (0: the host), name of the reason
+    RF_DIAGNOSTIC, // time, call number, result, id, text
+    RF_ARRAY,      // handle, format, channels, width, height, depth, levels, flags, address, size,
+                   // handle of the array or mipmap that it is a part of, level
+    RF_NOTE,       // call number, text: printed after the outputs
+    RF_KINDS,
+};
+
+enum { RF_ACCESS_BOX = 3 }; // the form of an access: a box of an array in these bytes
+
+enum {
+    RF_SUBMIT_AT_ONCE = 1, // flags of SUBMIT: it started in the thread that submitted it
+    RF_END_ADOPTED = 1,    // flags of END: the command has another number too, and ends with that
+    RF_CALL_NESTED = 1,    // flags of CALL: made by a callback of another call
+};
+
+// The tables of types: describe.h's arrays, one after the other in the TABLES blocks, after this
+// struct, which stands after the block's. Offsets are counted from the start of this struct.
+struct rf_tables {
+    uint32_t size_B;
+    uint32_t result; // em_description.result
+    struct rf_table {
+        uint32_t at, count, stride;
+    } names, constants, members, shapes, cases; // `names`: bytes
+    struct rf_table types;                      // of handles: pairs of em_type and a name's offset
+    uint32_t type_names_at, type_names_B;
+};

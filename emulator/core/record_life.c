@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Records the lives of objects and memory, diagnostics, and edges of the order.
+#include "call.h"
+#include "context_base.h"
+#include "object.h"
+#include "record.h"
+
+void em_record_object(const struct em_object *object)
+{
+    const uint32_t type = em_record_name(em_type_name(object->type));
+    struct em_context *context = object->context;
+    struct em_record r = em_record_begin_now(RF_OBJECT, 0, 4 * EM_FIELD_MOST_B);
+    em_field(&r, object->handle);
+    em_field(&r, type);
+    em_field(&r, object->number);
+    em_field(&r, context ? em_context_base(context)->object.handle : 0);
+    em_record_put(&r);
+}
+
+void em_record_object_end(uint64_t handle, int reason)
+{
+    struct em_record r = em_record_begin_now(RF_OBJECT_END, 0, 2 * EM_FIELD_MOST_B);
+    em_field(&r, handle);
+    em_field(&r, (uint64_t)reason);
+    em_record_put(&r);
+}
+
+void em_record_memory(const struct em_record_memory *m)
+{
+    const uint32_t kind = em_record_name(m->kind);
+    struct em_record r = em_record_begin_now(RF_MEMORY, 0, 7 * EM_FIELD_MOST_B);
+    em_field(&r, m->id);
+    em_field(&r, kind);
+    em_field(&r, m->address);
+    em_field(&r, m->size_B);
+    em_field(&r, m->host);
+    em_field(&r, m->physical);
+    em_field(&r, m->offset);
+    em_record_put(&r);
+}
+
+void em_record_memory_end(uint64_t id)
+{
+    struct em_record r = em_record_begin_now(RF_MEMORY_END, 0, EM_FIELD_MOST_B);
+    em_field(&r, id);
+    em_record_put(&r);
+}
+
+void em_record_diagnostic(const char *id, int result, const char *text)
+{
+    struct em_record r =
+        em_record_begin_now(RF_DIAGNOSTIC, 0, 3 * EM_FIELD_MOST_B + 32 + EM_FIELD_TEXT_B);
+    em_field(&r, em_self.calls);
+    em_field(&r, (uint64_t)result);
+    em_field_text(&r, id);
+    em_field_text(&r, text);
+    em_record_put(&r);
+}
+
+void em_record_edge(uint64_t from, uint64_t to, const char *why)
+{
+    const uint32_t name = em_record_name(why);
+    struct em_record r = em_record_begin_now(RF_EDGE, 0, 3 * EM_FIELD_MOST_B);
+    em_field(&r, from);
+    em_field(&r, to);
+    em_field(&r, name);
+    em_record_put(&r);
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// Writes what a reader needs to know once: the tables of types, and names of the process.
+#include <stdio.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include "alloc.h"
+#include "config.h"
+#include "describe.h"
+#include "object.h"
+#include "record_file.h"
+
+// The file has the arrays as they are in memory.
+_Static_assert(sizeof(struct em_constant) == 16 && sizeof(struct em_shape) == 20 &&
+                   sizeof(struct em_member) == 24 && sizeof(int64_t) == 8,
+               "version 1 of the tables");
+
+struct builder {
+    uint8_t *bytes;
+    uint32_t used;
+};
+
+static void add_table(struct builder *b, struct rf_table *table, const void *from, uint32_t count,
+                      uint32_t stride)
+{
+    b->used = (b->used + 7) & ~7u;
+    *table = (struct rf_table){b->used, count, stride};
+    memcpy(b->bytes + b->used, from, (size_t)count * stride);
+    b->used += count * stride;
+}
+
+void em_record_description(const struct em_description *d)
+{
+    const struct em_description_counts *n = &d->counts;
+    const char *const types[] = {"",
+#define X(name, text) text,
+                                 EM_TYPES(X)
+#undef X
+    };
+    uint32_t pairs[EM_TYPE_COUNT][2];
+    char names[EM_TYPE_COUNT * 64];
+    uint32_t names_B = 0;
+    for (uint32_t i = 0; i < EM_TYPE_COUNT; i++) {
+        pairs[i][0] = i;
+        pairs[i][1] = names_B;
+        names_B += (uint32_t)snprintf(names + names_B, 64, "%s", types[i]) + 1;
+    }
+    const size_t size =
+        sizeof(struct rf_tables) + n->names_B + n->constants * sizeof(struct em_constant) +
+        n->members * sizeof(struct em_member) + n->shapes * sizeof(struct em_shape) +
+        n->cases * sizeof(int64_t) + sizeof pairs + names_B + 64;
+    struct rf_tables *tables = dm_calloc(1, size);
+    if (!tables)
+        return;
+    struct builder b = {(uint8_t *)tables, sizeof *tables};
+    add_table(&b, &tables->names, d->names, n->names_B, 1);
+    add_table(&b, &tables->constants, d->constants, n->constants, sizeof(struct em_constant));
+    add_table(&b, &tables->members, d->members, n->members, sizeof(struct em_member));
+    add_table(&b, &tables->shapes, d->shapes, n->shapes, sizeof(struct em_shape));
+    add_table(&b, &tables->cases, d->cases, n->cases, sizeof(int64_t));
+    add_table(&b, &tables->types, pairs, EM_TYPE_COUNT, sizeof *pairs);
+    struct rf_table type_names;
+    add_table(&b, &type_names, names, names_B, 1);
+    tables->type_names_at = type_names.at;
+    tables->type_names_B = names_B;
+    tables->result = d->result;
+    tables->size_B = b.used;
+    em_record_tables(tables, b.used);
+    dm_free(tables);
+}
+
+static void describe_processor(char out[64])
+{
+#if defined(__x86_64__)
+    unsigned words[12];
+    for (unsigned i = 0; i < 3; i++)
+        if (!__get_cpuid(0x80000002 + i, &words[4 * i], &words[4 * i + 1], &words[4 * i + 2],
+                         &words[4 * i + 3]))
+            return;
+    memcpy(out, words, sizeof words);
+    out[sizeof words] = 0;
+#else
+    (void)out;
+#endif
+}
+
+void em_record_describe_process(struct rf_header *h)
+{
+    static const char *const policies[] = {[EM_EAGER] = "eager",
+                                           [EM_PARALLEL] = "parallel",
+                                           [EM_LAZY] = "lazy",
+                                           [EM_SEEDED] = "seed",
+                                           [EM_SCHEDULED] = "schedule"};
+    const struct em_config *config = em_config();
+    snprintf(h->policy, sizeof h->policy, "%s", policies[config->policy]);
+    if (config->policy == EM_SEEDED)
+        snprintf(h->policy, sizeof h->policy, "seed:%llu", (unsigned long long)config->policy_seed);
+    describe_processor(h->cpu);
+    FILE *file = fopen("/proc/self/cmdline", "re");
+    const size_t size = file ? fread(h->program, 1, sizeof h->program - 1, file) : 0;
+    for (size_t i = 0; i + 1 < size; i++)
+        if (!h->program[i])
+            h->program[i] = ' ';
+    if (file)
+        fclose(file);
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// Records commands (record.h). To be called only if em_recording is set.
+// Everything here: precondition: em_lock held.
+#pragma once
+#include <stdbool.h>
+
+struct em_command;
+
+void em_record_submitted(struct em_command *command) __attribute__((cold));
+// `at_once`: in the thread that has just submitted it.
+void em_record_started(const struct em_command *command, bool at_once) __attribute__((cold));
+void em_record_ended(const struct em_command *command) __attribute__((cold));
+// A shared call (share.h), which has no sequence number, has submitted a command and run it.
+// Precondition: em_lock NOT held.
+void em_record_shared_begin(struct em_command *command) __attribute__((cold));
+// `alone`: it was not adopted, which would have recorded it once more.
+void em_record_shared_end(const struct em_command *command, bool alone) __attribute__((cold));

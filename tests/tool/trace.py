@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks recorded runs: `cardless run --trace FILE.cardless` and `cardless trace`.
+
+  trace.py CARDLESS PROGRAM"""
+import glob
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+
+WRAPPER = shlex.split(os.environ.get('MESON_EXE_WRAPPER', ''))
+TOOL, PROGRAM = sys.argv[1:3]
+
+
+def run(*arguments, status=0):
+    r = subprocess.run([*WRAPPER, TOOL, *arguments], capture_output=True, text=True, timeout=60)
+    assert r.returncode == status, (arguments, r.returncode, r.stderr)
+    return r.stdout
+
+
+def record(folder, *arguments, status=0):
+    path = os.path.join(folder, '-'.join(arguments) + '.cardless')
+    out = run('run', '--diagnostics', 'off', '--trace', path, '--', PROGRAM, *arguments,
+              status=status)
+    return path, out
+
+
+def check_lines(folder):
+    path, _ = record(folder, 'return')
+    text = run('trace', path)
+    for expected in (r'#1 cuInit\(Flags=0x0\) = CUDA_SUCCESS \[[\d.]+ us\] at traced\+0x[0-9a-f]+',
+                     r'cuMemAlloc_v2\(dptr=0x[0-9a-f]+, bytesize=4096\) = CUDA_SUCCESS; '
+                     r'\*dptr=0x[0-9a-f]+ ',
+                     r'cuMemsetD32Async\(dstDevice=0x[0-9a-f]+, ui=7, N=1024, '
+                     r'hStream=CUstream #1\)',
+                     r'     CUstream #1: memset: writes 0x[0-9a-f]+\+4096 \[',
+                     r'     CUstream #2: memcpy: reads 0x[0-9a-f]+\+4096, writes 0x',
+                     r'cuArray3DCreate_v2\(pHandle=0x[0-9a-f]+, pAllocateArray=\{Width=64, '
+                     r'Height=32, Depth=0, Format=CU_AD_FORMAT_UNSIGNED_INT8, NumChannels=4, '
+                     r'Flags=CUDA_ARRAY3D_SURFACE_LDST\}\) = CUDA_SUCCESS; \*pHandle=CUarray #1 ',
+                     r'cuArray3DGetDescriptor_v2\(.*\) = CUDA_SUCCESS; '
+                     r'\*pArrayDescriptor=\{Width=64, Height=32,',
+                     r'cuMemFree_v2\(dptr=0x1234\) = CUDA_ERROR_INVALID_VALUE ',
+                     r'! \[\w+\] .*0x1234',
+                     ):
+        assert re.search(expected, text), (expected, text)
+    assert 'had not ended' not in text
+    names = re.findall(r'#\d+ (\w+)\(', text)
+    numbers = [int(n) for n in re.findall(r'#(\d+) \w+\(', text)]
+    assert numbers == list(range(1, len(names) + 1)), numbers
+    times = [float(t) for t in re.findall(r'^ *([\d.]+) #', text, re.M)]
+    assert times == sorted(times)
+    summary = run('trace', '--summary', path)
+    assert re.search(r'\b2 +0 +[\d.]+  cuMemAlloc_v2', summary), summary
+    assert re.search(r'\b3 +1 +[\d.]+  cuMemFree_v2', summary), summary
+
+
+def check_filter(folder):
+    path, _ = record(folder, 'return')
+
+    def names(what):
+        return re.findall(r'#\d+ (\w+)\(', run('trace', '--filter', what, path))
+    assert set(names('name=cuMemset*')) == {'cuMemsetD32Async'}
+    assert names('result=CUDA_ERROR_*') == ['cuMemFree_v2']
+    assert names('name=cuMemFree*,address=0x1000-0x2000') == ['cuMemFree_v2']
+    assert names('thread=2') == [] and len(names('thread=1')) > 20
+    streams = run('trace', '--filter', 'stream=CUstream #2', path)
+    assert 'memcpy' in streams and 'memset' not in streams and not re.search(r'#\d+ cu', streams)
+    assert names('time=0-1') == []
+    run('trace', '--filter', 'colour=red', path, status=2)
+
+
+def check_ends(folder):
+    """Whatever ends the process, the file has all calls."""
+    for how, status in (('segv', -signal.SIGSEGV), ('abort', -signal.SIGABRT), ('exit', 0),
+                        ('kill', -signal.SIGKILL)):
+        path, _ = record(folder, how, status=status)
+        text = run('trace', path)
+        assert len(re.findall(r'cuMemAlloc_v2', text)) == 2, (how, text)
+        assert re.findall(r'#\d+ (\w+)\(', text)[-1] == 'cuMemFree_v2', (how, text)
+        assert 'had not ended by itself' in text
+
+
+def check_threads(folder):
+    path, _ = record(folder, 'threads')
+    text = run('trace', '--filter', 'name=cuMemsetD8Async', path)
+    calls = re.findall(r't(\d+) #(\d+) cuMemsetD8Async', text)
+    assert len(calls) == 12000 and len({t for t, _ in calls}) == 4, len(calls)
+    commands = re.findall(r': memset: writes .* \[[\d.]+ us\]', text)
+    assert len(commands) == 12000, len(commands)
+
+
+def check_fork(folder):
+    path, _ = record(folder, 'fork')
+    child, = glob.glob(path + '.*')
+    text = run('trace', child)
+    assert '# forked from process' in text
+    assert re.findall(r'#\d+ (\w+)\(.*= (\w+)', text) == \
+        [('cuDeviceGet', 'CUDA_ERROR_NOT_INITIALIZED')], text
+    assert run('trace', path).count('cuMemAlloc_v2') == 2
+
+
+def check_many(folder):
+    path, out = record(folder, 'many', '100000')
+    assert int(out) < 1024, f'{out} KiB more for 100000 calls'
+    text = run('trace', '--summary', path)
+    assert re.search(r'\b101000 +0 +[\d.]+  cuMemsetD8Async', text), text
+
+
+def check_bad_files(folder):
+    path, _ = record(folder, 'return')
+    data = open(path, 'rb').read()
+    cut = os.path.join(folder, 'cut')
+    for size in (0, 10, 600, 70000, len(data) - 100):
+        with open(cut, 'wb') as f:
+            f.write(data[:size])
+        r = subprocess.run([*WRAPPER, TOOL, 'trace', cut], capture_output=True, timeout=60)
+        assert r.returncode == (0 if size >= 600 else 3), (size, r)
+    run('trace', folder + '/none', status=3)
+    run('trace', status=2)
+
+
+with tempfile.TemporaryDirectory() as temporary:
+    for name, check in list(globals().items()):
+        if name.startswith('check_'):
+            check(temporary)

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// A program for the tests of `cardless trace`. Its argument is the way in which it ends, or what
+// else it does: return, segv, abort, exit, kill, threads, fork, many N, diverge.
+#include <cuda.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        CUresult r_ = (call);                                                                      \
+        if (r_) {                                                                                  \
+            fprintf(stderr, "%s: %d\n", #call, (int)r_);                                           \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+enum { SIZE_B = 4096, THREADS = 4, LOOPS = 3000 };
+
+static CUcontext start(void)
+{
+    CUdevice device;
+    CUcontext context;
+    CHECK(cuInit(0));
+    CHECK(cuDeviceGet(&device, 0));
+    CHECK(cuDevicePrimaryCtxRetain(&context, device));
+    CHECK(cuCtxSetCurrent(context));
+    return context;
+}
+
+// Fills and copies memory in a stream that another stream waits for.
+static void work(unsigned value)
+{
+    static unsigned char host[SIZE_B];
+    CUdeviceptr memory;
+    CUstream first, second;
+    CUevent event;
+    CHECK(cuMemAlloc(&memory, SIZE_B));
+    CHECK(cuStreamCreate(&first, CU_STREAM_NON_BLOCKING));
+    CHECK(cuStreamCreate(&second, CU_STREAM_NON_BLOCKING));
+    CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CHECK(cuMemsetD32Async(memory, value, SIZE_B / 4, first));
+    CHECK(cuEventRecord(event, first));
+    CHECK(cuStreamWaitEvent(second, event, 0));
+    CHECK(cuMemcpyDtoHAsync(host, memory, SIZE_B, second));
+    CHECK(cuStreamSynchronize(second));
+    CHECK(cuEventDestroy(event));
+    CHECK(cuStreamDestroy(first));
+    CHECK(cuStreamDestroy(second));
+    CHECK(cuMemFree(memory));
+}
+
+static void make_array(void)
+{
+    CUarray array;
+    const CUDA_ARRAY3D_DESCRIPTOR wanted = {.Width = 64,
+                                            .Height = 32,
+                                            .Format = CU_AD_FORMAT_UNSIGNED_INT8,
+                                            .NumChannels = 4,
+                                            .Flags = CUDA_ARRAY3D_SURFACE_LDST};
+    CHECK(cuArray3DCreate(&array, &wanted));
+    CUDA_ARRAY3D_DESCRIPTOR found;
+    CHECK(cuArray3DGetDescriptor(&found, array));
+    CHECK(cuArrayDestroy(array));
+}
+
+static void *thread(void *context)
+{
+    CHECK(cuCtxSetCurrent(context));
+    CUdeviceptr memory;
+    CUstream stream;
+    CHECK(cuMemAlloc(&memory, SIZE_B));
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    for (unsigned i = 0; i < LOOPS; i++)
+        CHECK(cuMemsetD8Async(memory, (unsigned char)i, SIZE_B, stream));
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuStreamDestroy(stream));
+    CHECK(cuMemFree(memory));
+    return NULL;
+}
+
+static void run_threads(CUcontext context)
+{
+    pthread_t threads[THREADS];
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, thread, context);
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+// The child's calls fail, because a card does not work in a child. They are recorded nevertheless.
+static void run_child(void)
+{
+    const pid_t child = fork();
+    int status;
+    if (!child) {
+        CUdevice device;
+        _exit(cuDeviceGet(&device, 0) == CUDA_ERROR_NOT_INITIALIZED ? 0 : 1);
+    }
+    if (waitpid(child, &status, 0) != child || status)
+        exit(1);
+}
+
+static long resident_kb(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+}
+
+// Prints how much more memory the process had than before.
+static void run_many(unsigned long count)
+{
+    CUdeviceptr memory;
+    CUstream stream;
+    CHECK(cuMemAlloc(&memory, SIZE_B));
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    for (unsigned i = 0; i < 1000; i++)
+        CHECK(cuMemsetD8Async(memory, 1, 16, stream));
+    const long before = resident_kb();
+    for (unsigned long i = 0; i < count; i++)
+        CHECK(cuMemsetD8Async(memory, 1, 16, stream));
+    printf("%ld\n", resident_kb() - before);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "return";
+    CUcontext context = start();
+    work(7);
+    make_array();
+    if (cuMemFree((CUdeviceptr)0x1234) == CUDA_SUCCESS) // a diagnostic
+        return 1;
+    if (!strcmp(what, "threads"))
+        run_threads(context);
+    if (!strcmp(what, "fork"))
+        run_child();
+    if (!strcmp(what, "many"))
+        run_many(strtoul(argv[2], NULL, 0));
+    if (!strcmp(what, "diverge"))
+        work(8);
+    work(9);
+    if (!strcmp(what, "segv")) {
+        volatile int *volatile nowhere = (int *)16;
+        *nowhere = 1;
+    }
+    if (!strcmp(what, "abort"))
+        abort();
+    if (!strcmp(what, "exit"))
+        _exit(0);
+    if (!strcmp(what, "kill"))
+        kill(getpid(), SIGKILL);
+    return 0;
+}

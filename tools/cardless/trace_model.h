@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// A recorded run as lists of what happened: threads, streams, calls, commands, edges, memory and
+// diagnostics. `cardless trace` prints, filters, compares and exports from these.
+//
+// Times are nanoseconds since the start of the recording. Indices are positions in the lists; an
+// index of TRACE_NONE stands for nothing.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "describe.h"
+#include "trace_file.h"
+
+#define TRACE_NONE UINT32_MAX
+#define TRACE_NEVER UINT64_MAX // the time of something that had not happened when the file ended
+
+struct trace_thread {
+    uint32_t id;     // 1, 2 … in the order in which threads began to record
+    uint64_t number; // as in messages ("call 12 of thread 3"), or 0 for a thread of the driver
+    uint64_t system; // its number in the system
+    char name[32];
+};
+
+struct trace_stream {
+    uint64_t id;
+    char name[64];    // "CUstream #1", or the name of a default stream
+    uint32_t context; // the number of its CUcontext, or 0
+    uint64_t context_handle;
+};
+
+struct trace_caller {
+    uint64_t address;
+    uint32_t module; // in `modules`, or TRACE_NONE
+};
+
+struct trace_module {
+    uint64_t first, end;
+    char *path;
+};
+
+struct trace_name {
+    char *text;
+};
+
+struct trace_entry {
+    char *name;
+    uint32_t first_argument, argument_count; // in the tables; 0 if they cannot be printed
+};
+
+// Memory of the program that arguments lead to, in the file: an address, a size and the bytes.
+struct trace_blobs {
+    const uint8_t *at, *end;
+};
+
+struct trace_call {
+    uint32_t thread;     // in `threads`
+    uint32_t depth;      // 0, or how many calls it was made inside of
+    uint64_t number;     // counts the calls of its thread, as in messages
+    uint64_t start, end; // `end` is TRACE_NEVER if it never returned
+    uint32_t entry;      // in `entries`, or TRACE_NONE
+    uint32_t function;   // in `entries`: the runtime's function that made it, or TRACE_NONE
+    uint32_t caller;     // in `callers`, or TRACE_NONE
+    int32_t result;
+    const uint8_t *arguments; // fields
+    uint32_t argument_count;
+    struct trace_blobs before, after;
+};
+
+struct trace_access {
+    uint64_t address, size_B;
+    bool writes, is_box; // is_box: some texels of an array whose memory this is
+};
+
+struct trace_command {
+    uint64_t id;
+    uint32_t stream, call; // in `streams`, `calls`
+    const char *kind;      // "memcpy", "kernel" …
+    uint64_t queued, start, end;
+    int32_t result;
+    bool at_once;                           // started in the thread that submitted it
+    const uint8_t *accesses, *accesses_end; // fields
+    uint32_t access_count;
+    uint32_t thread; // that submitted it
+};
+
+struct trace_edge {
+    uint32_t from, to; // in `commands`; TRACE_NONE: the host
+    uint64_t time;
+    const char *why;
+};
+
+struct trace_memory {
+    uint64_t id, address, size_B, host, physical, offset, born, died;
+    const char *kind;
+    uint32_t born_call, died_call; // in `calls`
+    uint32_t of;                   // the oldest living memory with the same bytes, or TRACE_NONE
+};
+
+struct trace_object {
+    uint64_t handle, number, context, born, died;
+    const char *type; // "CUarray"
+    uint32_t born_call;
+};
+
+struct trace_diagnostic {
+    uint64_t time;
+    uint32_t call;
+    int32_t result;
+    char *id, *text;
+};
+
+// `struct trace_X *Xs` and `size_t X_count` for each list.
+#define TRACE_LISTS(X)                                                                             \
+    X(thread, threads)                                                                             \
+    X(stream, streams)                                                                             \
+    X(caller, callers)                                                                             \
+    X(module, modules)                                                                             \
+    X(name, names)                                                                                 \
+    X(entry, entries)                                                                              \
+    X(call, calls)                                                                                 \
+    X(command, commands)                                                                           \
+    X(edge, edges)                                                                                 \
+    X(memory, memories)                                                                            \
+    X(object, objects)                                                                             \
+    X(diagnostic, diagnostics)
+
+struct trace_model {
+    struct trace_file file;
+#define X(name, list)                                                                              \
+    struct trace_##name *list;                                                                     \
+    size_t name##_count, name##_capacity;
+    TRACE_LISTS(X)
+#undef X
+    uint64_t duration; // the last time
+    uint32_t *sorted;  // objects by handle and time
+    struct trace_text_of {
+        uint64_t handle;
+        char *text;
+    } * texts; // of handles that are not named by type and number
+    size_t text_count, text_capacity;
+};
+
+// Reads a file and builds the lists. Calls are in the order of their start, commands in that of
+// their submission. Returns false if it cannot, after a message.
+bool trace_open(struct trace_model *model, const char *path);
+// The same for bytes from malloc, which it takes over; without messages.
+bool trace_open_bytes(struct trace_model *model, uint8_t *bytes, size_t size_B);
+void trace_close(struct trace_model *model);
+
+const char *trace_call_name(const struct trace_model *model, const struct trace_call *call);
+// The name of the runtime's function that made the call, or NULL.
+const char *trace_call_function(const struct trace_model *model, const struct trace_call *call);
+// The argument words of a call. Returns how many.
+enum { TRACE_ARGUMENTS_MAX = 64 };
+unsigned trace_call_values(const struct trace_call *call, uint64_t out[TRACE_ARGUMENTS_MAX]);
+// "dptr=0x7ffd…, bytesize=4096"; "; *dptr=0x302000000". The caller finishes the text.
+void trace_call_arguments(const struct trace_model *model, const struct trace_call *call,
+                          struct em_text *text);
+void trace_call_outputs(const struct trace_model *model, const struct trace_call *call,
+                        struct em_text *text);
+// "CUDA_SUCCESS", or "never returned".
+void trace_call_result(const struct trace_model *model, const struct trace_call *call, char *out,
+                       size_t size);
+// "program+0x1234".
+void trace_call_place(const struct trace_model *model, const struct trace_call *call, char *out,
+                      size_t size);
+// The name of a result code, or its number.
+void trace_result_name(const struct trace_model *model, int32_t result, char *out, size_t size);
+// "CUarray #12". Returns false if the number is not a handle.
+bool trace_handle_text(const struct trace_model *model, uint64_t handle, char *out, size_t size);
+// Reads the accesses of a command. Returns how many, at most `most`.
+unsigned trace_command_accesses(const struct trace_command *command, struct trace_access *out,
+                                unsigned most);
+// "memcpy: reads 0x…+4096, writes 0x…+4096".
+void trace_command_text(const struct trace_model *model, const struct trace_command *command,
+                        struct em_text *text);
