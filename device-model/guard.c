@@ -355,33 +355,46 @@ int dm_guard_init(void)
     return dm_guard_reassert();
 }
 
-int dm_guard_reassert(void)
+// Installs the handlers of fault_signals[from] to fault_signals[to - 1].
+static int install_handlers(int from, int to)
 {
     int r = have_thread_key();
     if (r)
         return r;
     dm_mutex_lock(&installing);
-    for (int i = 0; i < MEMORY_SIGNALS && !r; i++)
+    for (int i = from; i < to && !r; i++)
         r = install_handler(fault_signals[i]);
     dm_mutex_unlock(&installing);
     return r;
 }
 
+int dm_guard_reassert(void)
+{
+    return install_handlers(0, MEMORY_SIGNALS);
+}
+
+static _Atomic bool traps_installed;
+
 int dm_guard_traps(void)
 {
-    static _Atomic bool installed;
-    if (atomic_load_explicit(&installed, memory_order_acquire))
+    if (atomic_load_explicit(&traps_installed, memory_order_acquire))
         return 0;
-    int r = have_thread_key();
-    if (r)
-        return r;
-    dm_mutex_lock(&installing);
-    for (int i = MEMORY_SIGNALS; i < FAULT_SIGNALS && !r; i++)
-        r = install_handler(fault_signals[i]);
+    int r = install_handlers(MEMORY_SIGNALS, FAULT_SIGNALS);
     if (!r)
-        atomic_store_explicit(&installed, true, memory_order_release);
-    dm_mutex_unlock(&installing);
+        atomic_store_explicit(&traps_installed, true, memory_order_release);
     return r;
+}
+
+int dm_guard_reassert_all(void)
+{
+    const bool traps = atomic_load_explicit(&traps_installed, memory_order_acquire);
+    return install_handlers(0, traps ? FAULT_SIGNALS : MEMORY_SIGNALS);
+}
+
+bool dm_guard_is_handler(int sig)
+{
+    struct action now;
+    return !kernel_sigaction(sig, NULL, &now) && now.handler == on_fault;
 }
 
 void dm_guard_finish(void)
@@ -443,20 +456,6 @@ int dm_guarded(void (*fn)(void *), void *arg, struct dm_fault *fault)
         return run_guarded(self, fn, arg, fault);
     int r = set_thread_key(self);
     return r ? r : run_guarded(self, fn, arg, fault);
-}
-
-int dm_guarded_foreign(void (*fn)(void *), void *arg, struct dm_fault *fault)
-{
-    sigset_t faults, before;
-    sigemptyset(&faults);
-    sigaddset(&faults, SIGSEGV);
-    sigaddset(&faults, SIGBUS);
-    dm_guard_reassert();
-    bool unblocked = !pthread_sigmask(SIG_UNBLOCK, &faults, &before);
-    int r = dm_guarded(fn, arg, fault);
-    if (unblocked)
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return r;
 }
 
 // ---- for code that runs a program's functions ----

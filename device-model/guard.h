@@ -57,6 +57,32 @@ int dm_guarded_foreign(void (*fn)(void *), void *arg, struct dm_fault *fault);
 // Makes dm_guarded() turn SIGFPE, SIGILL and SIGTRAP into a status too, from the first call on.
 // Returns 0 or a negative errno.
 int dm_guard_traps(void);
+// dm_guard_reassert for these signals as well, after dm_guard_traps.
+int dm_guard_reassert_all(void);
+// Whether our handler is the one that the kernel calls for a signal. Costs a system call.
+bool dm_guard_is_handler(int sig);
+
+// Before and after guarded calls of a program's functions: unblocks the signals of faults in the
+// calling thread, and puts our handlers back on top if the program has installed others.
+//
+// Makes no system call if the thread cannot have made one since its last dm_guard_close or
+// dm_guard_passes. That is known if less time has passed than a system call takes. Else it makes
+// two. Handlers for SIGBUS, SIGFPE, SIGILL and SIGTRAP alone, and handlers that another thread
+// installs, are noticed only now and then: so often that it costs less than a hundredth of the
+// time.
+struct dm_guard_signals {
+    uint64_t mask; // of the thread before
+    bool restores; // the thread blocked some
+};
+void dm_guard_open(struct dm_guard_signals *signals);
+void dm_guard_close(const struct dm_guard_signals *signals);
+// A call of the program that changes no mask: if so little time has passed that nothing can have
+// changed since, the time of the call counts from now on.
+void dm_guard_passes(void);
+// The begin and the end of a call that may use dm_guard_open in between. It need not hurry, because
+// the driver changes no mask.
+void dm_guard_begins(void);
+void dm_guard_ends(void);
 // Gives the calling thread an alternate signal stack until it ends, unless it has one, so that an
 // overflow of its stack is a fault like others. Returns 0 or a negative errno.
 int dm_guard_own_stack(void);

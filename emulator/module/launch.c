@@ -11,6 +11,7 @@
 #include "describe.h"
 #include "error.h"
 #include "event.h"
+#include "guard.h"
 #include "lock.h"
 #include "stream.h"
 #include "trace.h"
@@ -71,6 +72,7 @@ CUresult em_launch(const struct em_launch_config *config, struct em_stream *stre
         r = em_capture->add_launch(stream, config);
         return r ? r : record_events(&config->attributes, stream);
     }
+    dm_guard_begins();
     em_lock();
     r = em_function_to_launch(config->function, &f);
     if (!r)
@@ -84,6 +86,7 @@ CUresult em_launch(const struct em_launch_config *config, struct em_stream *stre
         em_launch_space_free(&space);
     }
     em_unlock();
+    dm_guard_ends();
     return r ? r : record_events(&config->attributes, stream);
 }
 

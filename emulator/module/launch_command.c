@@ -12,6 +12,7 @@
 #include "context.h"
 #include "device.h"
 #include "error.h"
+#include "guard.h"
 #include "kept.h"
 #include "launch_check.h"
 #include "launch_object.h"
@@ -60,7 +61,10 @@ static CUresult run_launch(struct em_command *command)
     struct dm_book_card *book = grid.context->device->book;
     if (book)
         dm_book_begin(book);
+    struct dm_guard_signals signals;
+    dm_guard_open(&signals);
     CUresult r = grid.code->executor->run(&grid);
+    dm_guard_close(&signals);
     if (book)
         dm_book_end(book);
     if (em_unlikely(r && em_error_is_sticky(r)))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Threads without signals.
+// Threads that receive no signals but those of their own faults.
 #include "own_thread.h"
 
 #include <pthread.h>
@@ -37,6 +37,7 @@ unsigned em_own_threads(void)
 bool em_own_thread(const char *name, const cpu_set_t *cores, void *(*thread_main)(void *),
                    void *arg)
 {
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
     sigset_t all, before;
     pthread_attr_t attributes;
     pthread_t thread;
@@ -53,8 +54,9 @@ bool em_own_thread(const char *name, const cpu_set_t *cores, void *(*thread_main
     if (cores)
         pthread_attr_setaffinity_np(&attributes, sizeof *cores, cores);
     sigfillset(&all);
-    sigdelset(&all, SIGSEGV); // dm_guarded needs these two
-    sigdelset(&all, SIGBUS);
+    // dm_guarded needs those of faults.
+    for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(&all, faults[i]);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool started = !pthread_create(&thread, &attributes, run_body, body);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

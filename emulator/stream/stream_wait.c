@@ -4,6 +4,7 @@
 #include "call.h"
 #include "context.h"
 #include "error.h"
+#include "guard.h"
 #include "lock.h"
 #include "order.h"
 #include "progress.h"
@@ -166,6 +167,7 @@ CUresult em_context_wait_result(struct em_context *context, uint64_t abandonment
 CUresult em_stream_synchronize(struct em_stream *s)
 {
     CUresult r = CUDA_SUCCESS;
+    dm_guard_passes();
     if (looks_idle(s))
         return synchronised(CUDA_SUCCESS);
     em_lock();
@@ -190,6 +192,7 @@ CUresult em_context_synchronize(struct em_context *context)
 {
     em_assert_unlocked();
     CUresult r = CUDA_SUCCESS;
+    dm_guard_passes();
     if (context_looks_idle(context))
         return synchronised(CUDA_SUCCESS);
     em_lock();
