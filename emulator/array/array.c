@@ -10,6 +10,8 @@
 #include "device.h"
 #include "lock.h"
 #include "order.h"
+#include "record.h"
+#include "record_array.h"
 #include "quirk.h"
 
 // ---- handles
@@ -90,6 +92,8 @@ static CUresult array_start(struct em_context *context, const CUDA_ARRAY3D_DESCR
     a->level = level;
     a->parent = parent;
     em_storage_ref(storage);
+    if (__builtin_expect(em_recording, 0))
+        em_record_array(a->object.handle, desc, storage, level);
     *out = a;
     return CUDA_SUCCESS;
 }
@@ -248,6 +252,8 @@ CUresult em_mipmap_start(struct em_context *context, const struct em_array_plan 
     m->desc = plan->desc;
     m->levels = plan->levels;
     m->storage = storage;
+    if (__builtin_expect(em_recording, 0))
+        em_record_array(m->object.handle, &plan->desc, storage, 0);
     *out = (CUmipmappedArray)(uintptr_t)m->object.handle;
     return CUDA_SUCCESS;
 drop:

@@ -17,6 +17,7 @@
 #include "lock.h"
 #include "memory.h"
 #include "order.h"
+#include "record.h"
 #include "order_signal.h"
 #include "outside.h"
 #include "pkey.h"
@@ -157,6 +158,17 @@ static void order_wait(struct em_command *command, const struct step *s)
     em_unlock();
 }
 
+// A wait that is over has seen the last write, whatever its value was.
+static void record_word(const struct em_command *command, const struct step *s)
+{
+    em_lock();
+    if (s->kind == STEP_WRITE)
+        em_record_signalled(s->address, 0, command->sequence);
+    else
+        em_record_awaited(s->address, 0, false, command->sequence, "word");
+    em_unlock();
+}
+
 static CUresult run_steps(struct em_command *command)
 {
     struct operations *o = (struct operations *)command;
@@ -166,12 +178,16 @@ static CUresult run_steps(struct em_command *command)
         bool met;
         if (em_unlikely(em_order_on) && s->kind == STEP_WRITE)
             order_write(command, s);
+        if (em_unlikely(em_recording) && s->kind == STEP_WRITE)
+            record_word(command, s);
         if (try_step(s, &met, &fault))
             return em_device_fault("a stream memory operation", &fault, s->may_fault);
         if (!met)
             return EM_RUN_AGAIN;
         if (em_unlikely(em_order_on) && s->kind == STEP_WAIT)
             order_wait(command, s);
+        if (em_unlikely(em_recording) && s->kind == STEP_WAIT)
+            record_word(command, s);
     }
     return CUDA_SUCCESS;
 }

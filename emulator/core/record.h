@@ -100,5 +100,11 @@ void em_record_memory_end(uint64_t id) __attribute__((cold));
 
 // A diagnostic; `id` is "E03", `result` a code or 0.
 void em_record_diagnostic(const char *id, int result, const char *text) __attribute__((cold));
-// Something that orders a command after another one: `why` is a constant. 0: the host.
-void em_record_edge(uint64_t from, uint64_t to, const char *why) __attribute__((cold));
+
+// Order between commands, by their sequence numbers; 0 is the host. `key` identifies an event's
+// record, a semaphore or a word, and `value` what a signal sets it to. em_record_awaited writes the
+// edge from the last signal of `value`, or of any value that is at least as high, if there was one.
+// `why` is a constant. Precondition: em_lock held.
+void em_record_signalled(uint64_t key, uint64_t value, uint64_t command) __attribute__((cold));
+void em_record_awaited(uint64_t key, uint64_t value, bool at_least, uint64_t command,
+                       const char *why) __attribute__((cold));

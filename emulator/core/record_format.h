@@ -71,7 +71,8 @@ enum rf_kind {
     RF_RETURN,     // time, number of the call, result, blobs
     RF_STREAM,     // id, number of CUstream #n or 0, handle, context, name
     RF_SUBMIT,     // time, command, stream, name of its kind, call number or 0, count of accesses,
-                   // accesses: mode | form << 4, first address, size in bytes
+                   // accesses (mode | form << 4, first address, size in bytes), the launch that
+                   // it is a step of or 0
     RF_START,      // time, command
     RF_END,        // time, command, result
     RF_OBJECT,     // time, handle, name of its type, number, handle of its context
@@ -82,8 +83,12 @@ enum rf_kind {
     RF_MEMORY_END, // time, id
     RF_EDGE,       // from a command, to a command (0: the host), name of the reason
     RF_DIAGNOSTIC, // time, call number, result, id, text
-    RF_ARRAY,      // handle, format, channels, width, height, depth, levels, flags, address, size,
-                   // handle of the array or mipmap that it is a part of, level
+    RF_ARRAY,      // handle of the array or mipmap, CUarray_format, channels, flags, address, level
+                   // of its memory that it is, then the layout of all of its memory: kind, 1 if
+                   // layered | 2 if cube, dimensions, bytes of an element, texels of its side,
+                   // layers, size, levels, and for each level: offset, size, pitch, slice, layer
+                   // stride, width and height in texels, width and height in elements, depth, width
+                   // and height in GOBs, log2 of the block's height and depth in GOBs
     RF_NOTE,       // call number, text: printed after the outputs
     RF_KINDS,
 };

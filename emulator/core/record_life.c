@@ -2,6 +2,7 @@
 // Records the lives of objects and memory, diagnostics, and edges of the order.
 #include "call.h"
 #include "context_base.h"
+#include "lock.h"
 #include "object.h"
 #include "record.h"
 
@@ -57,7 +58,42 @@ void em_record_diagnostic(const char *id, int result, const char *text)
     em_record_put(&r);
 }
 
-void em_record_edge(uint64_t from, uint64_t to, const char *why)
+// The last signals, found by their key. Each row has those of some keys, the newest first.
+enum { ROWS = 512, SIGNALS = 8 };
+static struct signal {
+    uint64_t key, value, command;
+} signals[ROWS][SIGNALS];
+
+static struct signal *row_of(uint64_t key)
+{
+    return signals[key * UINT64_C(0x9e3779b97f4a7c15) >> 55];
+}
+_Static_assert(ROWS == 1 << (64 - 55), "the hash has as many bits as a row");
+
+void em_record_signalled(uint64_t key, uint64_t value, uint64_t command)
+{
+    em_assert_locked();
+    struct signal *row = row_of(key);
+    for (unsigned i = SIGNALS - 1; i; i--)
+        row[i] = row[i - 1];
+    row[0] = (struct signal){key, value, command};
+}
+
+static void record_edge(uint64_t from, uint64_t to, const char *why);
+
+void em_record_awaited(uint64_t key, uint64_t value, bool at_least, uint64_t command,
+                       const char *why)
+{
+    em_assert_locked();
+    const struct signal *row = row_of(key), *found = NULL;
+    for (unsigned i = 0; i < SIGNALS; i++)
+        if (row[i].key == key && (row[i].value == value || (at_least && row[i].value > value)))
+            found = found && !at_least ? found : &row[i];
+    if (found)
+        record_edge(found->command, command, why);
+}
+
+static void record_edge(uint64_t from, uint64_t to, const char *why)
 {
     const uint32_t name = em_record_name(why);
     struct em_record r = em_record_begin_now(RF_EDGE, 0, 3 * EM_FIELD_MOST_B);

@@ -8,6 +8,7 @@
 #include "external_watch.h"
 #include "journal.h"
 #include "lock.h"
+#include "record.h"
 #include "exporter.h"
 #include "quirk.h"
 #include "vulkan_layer.h"
@@ -149,6 +150,8 @@ static void external_finish(struct em_object *object)
 {
     struct em_external *e = (struct em_external *)object;
     em_journal_end(e->journal);
+    if (__builtin_expect(em_recording, 0))
+        em_record_memory_end(object->handle);
     e->imported->destroyed = true;
     em_imported_unref(e->imported);
     dm_free(e);
@@ -183,6 +186,11 @@ CUresult em_external_import(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUexte
         EM_JOURNAL_IMPORT, "CUexternalMemory #%u: %s, %llu bytes%s, payload at %#llx",
         e->object.number, imported->info.what, (unsigned long long)imported->info.size,
         imported->dedicated ? ", dedicated" : "", (unsigned long long)imported->info.payload);
+    if (__builtin_expect(em_recording, 0))
+        em_record_memory(&(struct em_record_memory){.id = e->object.handle,
+                                                    .kind = "imported external memory",
+                                                    .size_B = imported->size_B,
+                                                    .physical = (uintptr_t)imported->physical});
     *out = (CUexternalMemory)(uintptr_t)e->object.handle;
     goto unlock;
 drop_import:

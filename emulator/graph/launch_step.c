@@ -12,6 +12,8 @@
 #include "launch_order.h"
 #include "lock.h"
 #include "order.h"
+#include "record.h"
+#include "record_command.h"
 #include "stream.h"
 
 // A step that waits, or runs in another thread.
@@ -197,7 +199,10 @@ static inline CUresult do_step(struct em_launch *l, uint32_t step, struct em_str
         em_launch_order_step(l->order, step, c, own || c->ops->place == EM_HOST_THREAD);
     if (c->ops->place != EM_HOST_THREAD && (!c->ops->ready || c->ops->ready(c))) {
         struct em_order_point *point = c->order;
+        const uint64_t recorded = em_unlikely(em_recording) ? em_record_step_begin(c) : 0;
         r = run_inner(c);
+        if (em_unlikely(recorded))
+            em_record_step_end(recorded, r);
         if (r != EM_RUN_AGAIN) {
             end_inner(c, own, r);
             em_launch_order_step_done(l->order, step, point);

@@ -11,6 +11,7 @@
 #include "import.h"
 #include "inject.h"
 #include "lock.h"
+#include "record.h"
 #include "memory.h"
 #include "memory_device.h"
 #include "quirk.h"
@@ -37,6 +38,8 @@ CUresult em_physical_get(CUmemGenericAllocationHandle handle, struct em_physical
 static void physical_finish(struct em_object *object)
 {
     struct em_physical_object *o = (struct em_physical_object *)object;
+    if (__builtin_expect(em_recording, 0))
+        em_record_memory_end(o->object.handle);
     dm_physical_unref(o->physical);
     dm_free(o);
 }
@@ -72,6 +75,11 @@ static CUresult start_physical(struct dm_physical *physical, const CUmemAllocati
     o->size = size;
     o->handles = 1;
     o->imported = imported;
+    if (__builtin_expect(em_recording, 0))
+        em_record_memory(&(struct em_record_memory){.id = o->object.handle,
+                                                    .kind = "physical memory",
+                                                    .size_B = size,
+                                                    .physical = (uintptr_t)physical});
     *out = o->object.handle;
     return CUDA_SUCCESS;
 drop:

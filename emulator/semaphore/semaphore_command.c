@@ -12,6 +12,7 @@
 #include "external_semaphore.h"
 #include "lock.h"
 #include "order.h"
+#include "record.h"
 #include "scheduler.h"
 #include "semaphore_check.h"
 #include "stream.h"
@@ -96,11 +97,30 @@ static void order_waits(struct em_command *command)
     em_unlock();
 }
 
+// Called before a signal, and after a wait.
+static void record_steps(const struct em_command *command, bool signals)
+{
+    const struct semaphores *s = (const struct semaphores *)command;
+    em_lock();
+    for (unsigned i = 0; i < s->count; i++) {
+        const struct em_payload *p = payload_of(s, i);
+        const bool binary = p->semaphore.kind == DM_SEMAPHORE_BINARY;
+        const uint64_t value = binary ? 0 : steps_of(s)[i].value;
+        if (signals)
+            em_record_signalled((uintptr_t)p, value, command->sequence);
+        else
+            em_record_awaited((uintptr_t)p, value, !binary, command->sequence, "semaphore");
+    }
+    em_unlock();
+}
+
 static CUresult run_signal(struct em_command *command)
 {
     const struct semaphores *s = (const struct semaphores *)command;
     if (em_unlikely(em_order_on))
         order_signals(command);
+    if (em_unlikely(em_recording))
+        record_steps(command, true);
     for (unsigned i = 0; i < s->count; i++) {
         const struct step *step = &steps_of(s)[i];
         em_payload_signal(step->semaphore->payload, step->value, step->mark,
@@ -160,6 +180,8 @@ static CUresult run_wait(struct em_command *command)
         s->done++;
     if (em_unlikely(em_order_on) && s->done == s->count)
         order_waits(command);
+    if (em_unlikely(em_recording) && s->done == s->count)
+        record_steps(command, false);
     if (s->done == s->count)
         return CUDA_SUCCESS;
     command->condition = &payload_of(s, s->done)->source.condition;

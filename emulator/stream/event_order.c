@@ -16,6 +16,7 @@
 #include "lock.h"
 #include "order.h"
 #include "order_signal.h"
+#include "record.h"
 #include "scheduler.h"
 #include "synchronised.h"
 
@@ -56,6 +57,8 @@ static void finish_record(struct em_command *c)
     em_assert_locked();
     if (em_unlikely(em_order_on))
         order_record(r);
+    if (em_unlikely(em_recording))
+        em_record_signalled((uintptr_t)r->marker, 0, c->sequence);
     r->marker->done = true;
     em_condition_notify(&r->marker->completed);
     if (r->marker->slot)
@@ -208,6 +211,8 @@ static void finish_wait(struct em_command *c)
         else
             em_order_acquire_outside(c);
     }
+    if (em_unlikely(em_recording) && w->marker)
+        em_record_awaited((uintptr_t)w->marker, 0, false, c->sequence, "event");
     em_marker_unref(w->marker);
     if (w->event)
         em_object_unref(&w->event->object);

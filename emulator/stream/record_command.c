@@ -39,7 +39,8 @@ static void put_access(struct em_record *r, const struct em_access *a)
     em_field(r, end - first);
 }
 
-static void record_submission(struct em_command *c, uint64_t id)
+// `launch`: the command that a step belongs to, or 0.
+static void record_submission(const struct em_command *c, uint64_t id, uint64_t launch)
 {
     const uint32_t name = em_record_name(c->ops->name);
     uint32_t count = c->access_count;
@@ -47,7 +48,7 @@ static void record_submission(struct em_command *c, uint64_t id)
         name_stream(c->stream);
     count = count < ACCESSES_MOST ? count : ACCESSES_MOST;
     struct em_record r =
-        em_record_begin_now(RF_SUBMIT, 0, (5 + 3 * (size_t)count) * EM_FIELD_MOST_B);
+        em_record_begin_now(RF_SUBMIT, 0, (6 + 3 * (size_t)count) * EM_FIELD_MOST_B);
     em_field(&r, id);
     em_field(&r, c->stream->id);
     em_field(&r, name);
@@ -56,13 +57,14 @@ static void record_submission(struct em_command *c, uint64_t id)
     const struct em_access *accesses = em_command_accesses(c);
     for (uint32_t i = 0; i < count; i++)
         put_access(&r, &accesses[i]);
+    em_field(&r, launch);
     em_record_put(&r);
 }
 
 void em_record_submitted(struct em_command *c)
 {
     em_assert_locked();
-    record_submission(c, c->sequence);
+    record_submission(c, c->sequence, 0);
 }
 
 void em_record_started(const struct em_command *c, bool at_once)
@@ -77,18 +79,34 @@ void em_record_started(const struct em_command *c, bool at_once)
     em_record_put(&r);
 }
 
-static void record_end(const struct em_command *c, uint64_t id, unsigned flags)
+static void record_end(uint64_t id, CUresult result, unsigned flags)
 {
     struct em_record r = em_record_begin_now(RF_END, flags, 2 * EM_FIELD_MOST_B);
     em_field(&r, id);
-    em_field(&r, (uint64_t)c->result);
+    em_field(&r, (uint64_t)result);
     em_record_put(&r);
 }
 
 void em_record_ended(const struct em_command *c)
 {
     em_assert_locked();
-    record_end(c, c->sequence, 0);
+    record_end(c->sequence, c->result, 0);
+}
+
+uint64_t em_record_step_begin(const struct em_command *step)
+{
+    static uint64_t steps;
+    em_assert_locked();
+    const struct em_command *launch = step->stream->first;
+    const uint64_t id = UINT64_C(1) << 62 | ++steps;
+    record_submission(step, id, launch ? launch->sequence : 0);
+    em_record_flag_last(RF_SUBMIT, RF_SUBMIT_AT_ONCE);
+    return id;
+}
+
+void em_record_step_end(uint64_t number, CUresult result)
+{
+    record_end(number, result, result == EM_RUN_AGAIN ? RF_END_ADOPTED : 0);
 }
 
 // These commands are told apart by the call that made them.
@@ -100,11 +118,11 @@ static uint64_t shared_id(void)
 void em_record_shared_begin(struct em_command *c)
 {
     em_assert_unlocked();
-    record_submission(c, shared_id());
+    record_submission(c, shared_id(), 0);
     em_record_flag_last(RF_SUBMIT, RF_SUBMIT_AT_ONCE);
 }
 
 void em_record_shared_end(const struct em_command *c, bool alone)
 {
-    record_end(c, shared_id(), alone ? 0 : RF_END_ADOPTED);
+    record_end(shared_id(), c->result, alone ? 0 : RF_END_ADOPTED);
 }

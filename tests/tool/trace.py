@@ -4,6 +4,7 @@
 
   trace.py CARDLESS PROGRAM"""
 import glob
+import json
 import os
 import re
 import shlex
@@ -32,7 +33,8 @@ def record(folder, *arguments, status=0):
 def check_lines(folder):
     path, _ = record(folder, 'return')
     text = run('trace', path)
-    for expected in (r'#1 cuInit\(Flags=0x0\) = CUDA_SUCCESS \[[\d.]+ us\] at traced\+0x[0-9a-f]+',
+    for expected in (r'#1 cuInit\(Flags=0x0\) = CUDA_SUCCESS \[[\d.]+ us\] at '
+                     r'(traced\.c:\d+( \(\w+\))?|traced \(main\)|traced\+0x[0-9a-f]+)\n',
                      r'cuMemAlloc_v2\(dptr=0x[0-9a-f]+, bytesize=4096\) = CUDA_SUCCESS; '
                      r'\*dptr=0x[0-9a-f]+ ',
                      r'cuMemsetD32Async\(dstDevice=0x[0-9a-f]+, ui=7, N=1024, '
@@ -109,6 +111,62 @@ def check_many(folder):
     assert int(out) < 1024, f'{out} KiB more for 100000 calls'
     text = run('trace', '--summary', path)
     assert re.search(r'\b101000 +0 +[\d.]+  cuMemsetD8Async', text), text
+
+
+def check_compare(folder):
+    first, _ = record(folder, 'return')
+    second = os.path.join(folder, 'second.cardless')
+    os.rename(record(folder, 'return')[0], second)
+    first, _ = record(folder, 'return')
+    assert run('trace', '--compare', second, first).startswith('The runs do not differ: 34 calls')
+    other, _ = record(folder, 'diverge')
+    text = run('trace', '--compare', other, first, status=1)
+    assert 'thread 1: the runs differ first at call 26\n' in text, text
+    assert re.search(r'first  #26 cuMemsetD32Async\(dstDevice=memory \d, ui=9,', text), text
+    assert re.search(r'second #26 cuMemsetD32Async\(dstDevice=memory \d, ui=8,', text), text
+    assert 'They differ in ui=9 and ui=8.' in text
+    crashed, _ = record(folder, 'skip')
+    text = run('trace', '--compare', first, crashed, status=1)
+    assert 'first  #18 cuMemFree_v2(dptr=0x1234)' in text, text
+    assert 'The second run makes 3 more calls here, and then goes on as the first.' in text, text
+
+
+def check_perfetto(folder):
+    path, _ = record(folder, 'graph')
+    out = os.path.join(folder, 'events.json')
+    run('trace', '--perfetto', out, path)
+    events = json.load(open(out))['traceEvents']
+    slices = {}
+    for e in events:
+        assert e['ph'] in 'XsfiMC' and e['pid'] in (1, 2) and e['ts'] >= 0, e
+        if e['ph'] == 'X':
+            slices.setdefault((e['pid'], e['tid']), []).append((e['ts'], e['ts'] + e['dur'], e))
+    # Slices of a track lie beside or inside each other.
+    for track in slices.values():
+        track.sort(key=lambda s: (s[0], -s[1]))
+        stack = []
+        for start, end, e in track:
+            while stack and stack[-1] <= start:
+                stack.pop()
+            assert not stack or end <= stack[-1] + 0.0015, e
+            stack.append(end)
+    # Each arrow has one start, one end that is not earlier, and both are in slices.
+    ends = {e['id']: e for e in events if e['ph'] == 'f'}
+    starts = [e for e in events if e['ph'] == 's']
+    assert len(starts) == len(ends) and {e['id'] for e in starts} == set(ends)
+    for e in starts:
+        assert ends[e['id']]['ts'] >= e['ts'] and e['name'] == ends[e['id']]['name']
+        for place in (e, ends[e['id']]):
+            track = slices[place['pid'], place['tid']]
+            assert any(a <= place['ts'] + 0.0015 and place['ts'] <= b + 0.0015
+                       for a, b, _ in track), (place, track)
+    reasons = [e['name'] for e in starts]
+    for reason in ('submit', 'event', 'semaphore', 'word', 'synchronise'):
+        assert reason in reasons, (reason, reasons)
+    steps = [e for t in slices.values() for *_, e in t if e['name'] == 'memset' and e['pid'] == 2]
+    assert len(steps) >= 5, steps
+    assert [e for e in events if e['ph'] == 'C'][-1]['args']['bytes'] == 0
+    assert any(e['ph'] == 'i' and '0x1234' in e['args']['text'] for e in events)
 
 
 def check_bad_files(folder):

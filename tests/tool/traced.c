@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A program for the tests of `cardless trace`. Its argument is the way in which it ends, or what
-// else it does: return, segv, abort, exit, kill, threads, fork, many N, diverge.
+// else it does: return, segv, abort, exit, kill, threads, fork, many N, diverge, skip, graph.
 #include <cuda.h>
+#include <cardless.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -51,6 +52,45 @@ static void work(unsigned value)
     CHECK(cuMemcpyDtoHAsync(host, memory, SIZE_B, second));
     CHECK(cuStreamSynchronize(second));
     CHECK(cuEventDestroy(event));
+    CHECK(cuStreamDestroy(first));
+    CHECK(cuStreamDestroy(second));
+    CHECK(cuMemFree(memory));
+}
+
+// A graph of three fills, and two streams that a word and a semaphore order.
+static void order(void)
+{
+    CUdeviceptr memory;
+    CUstream first, second;
+    CUgraph graph;
+    CUgraphExec exec;
+    CHECK(cuMemAlloc(&memory, SIZE_B));
+    CHECK(cuStreamCreate(&first, CU_STREAM_NON_BLOCKING));
+    CHECK(cuStreamCreate(&second, CU_STREAM_NON_BLOCKING));
+    CHECK(cuStreamBeginCapture(first, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    for (unsigned char i = 0; i < 3; i++)
+        CHECK(cuMemsetD8Async(memory, i, SIZE_B, first));
+    CHECK(cuStreamEndCapture(first, &graph));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CHECK(cuGraphLaunch(exec, first));
+    CHECK(cuStreamWriteValue32(first, memory, 5, 0));
+    CHECK(cuStreamWaitValue32(second, memory, 5, CU_STREAM_WAIT_VALUE_EQ));
+    cardlessSemaphore timeline;
+    CUexternalSemaphore semaphore;
+    CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc = {
+        .type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD};
+    CHECK(cardlessSemaphoreCreate(&timeline, CARDLESS_SEMAPHORE_TIMELINE, 0));
+    CHECK(cardlessSemaphoreExport(timeline, &desc.handle.fd));
+    CHECK(cuImportExternalSemaphore(&semaphore, &desc));
+    CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS signal = {.params.fence.value = 3};
+    CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS wait = {.params.fence.value = 2};
+    CHECK(cuSignalExternalSemaphoresAsync(&semaphore, &signal, 1, second));
+    CHECK(cuWaitExternalSemaphoresAsync(&semaphore, &wait, 1, first));
+    CHECK(cuStreamSynchronize(first));
+    CHECK(cuDestroyExternalSemaphore(semaphore));
+    CHECK(cardlessSemaphoreDestroy(timeline));
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
     CHECK(cuStreamDestroy(first));
     CHECK(cuStreamDestroy(second));
     CHECK(cuMemFree(memory));
@@ -134,13 +174,16 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "return";
     CUcontext context = start();
     work(7);
-    make_array();
+    if (strcmp(what, "skip"))
+        make_array();
     if (cuMemFree((CUdeviceptr)0x1234) == CUDA_SUCCESS) // a diagnostic
         return 1;
     if (!strcmp(what, "threads"))
         run_threads(context);
     if (!strcmp(what, "fork"))
         run_child();
+    if (!strcmp(what, "graph"))
+        order();
     if (!strcmp(what, "many"))
         run_many(strtoul(argv[2], NULL, 0));
     if (!strcmp(what, "diverge"))

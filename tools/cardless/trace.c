@@ -17,23 +17,37 @@ static const char usage[] =
     "                       them: name=PATTERN, stream=PATTERN, result=PATTERN, thread=N,\n"
     "                       address=A or A-B, time=A-B in microseconds; * and ? stand for any\n"
     "                       letters\n"
+    "  --compare OTHER      where this run and another one differ first; addresses may differ\n"
+    "  --perfetto OUT.json  write the run for ui.perfetto.dev and chrome://tracing\n"
     "  --summary            counts and times by call and by kind of command\n"
     "\n"
-    "Exit status: 0; 2 if the arguments are wrong; 3 if a file cannot be read.\n";
+    "Exit status: 0; 1 if two runs differ; 2 if the arguments are wrong; 3 if a file cannot be\n"
+    "read or written.\n";
 
 enum { UNREADABLE = 3 };
+
+static int compare(const struct trace_model *model, const char *path)
+{
+    struct trace_model other;
+    if (!trace_open(&other, path))
+        return UNREADABLE;
+    trace_find_places(&other);
+    const int status = trace_compare(model, &other, stdout);
+    trace_close(&other);
+    return status;
+}
 
 int cmd_trace(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"filter", required_argument, NULL, 'f'},
-        {"summary", no_argument, NULL, 's'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"filter", required_argument, NULL, 'f'},   {"compare", required_argument, NULL, 'c'},
+        {"perfetto", required_argument, NULL, 'p'}, {"summary", no_argument, NULL, 's'},
+        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
     };
     struct trace_filter filter = {.any = false};
     struct trace_model model;
     bool summary = false;
+    const char *other = NULL, *perfetto = NULL;
     int c;
     while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
         if (c == 'h') {
@@ -41,6 +55,10 @@ int cmd_trace(int argc, char **argv)
             return 0;
         }
         summary |= c == 's';
+        if (c == 'c')
+            other = optarg;
+        if (c == 'p')
+            perfetto = optarg;
         if (c == '?' || (c == 'f' && !trace_filter_read(&filter, optarg)))
             return 2;
     }
@@ -50,10 +68,16 @@ int cmd_trace(int argc, char **argv)
     }
     if (!trace_open(&model, argv[optind]))
         return UNREADABLE;
-    if (summary)
+    trace_find_places(&model);
+    int status = 0;
+    if (other)
+        status = compare(&model, other);
+    else if (perfetto)
+        status = trace_write_perfetto(&model, perfetto) ? 0 : UNREADABLE;
+    else if (summary)
         trace_print_summary(&model, stdout);
     else
         trace_print(&model, &filter, stdout);
     trace_close(&model);
-    return 0;
+    return status;
 }

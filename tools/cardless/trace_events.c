@@ -5,7 +5,7 @@
 
 #include "trace_build.h"
 
-enum { OPEN_MAX = 16, BLOBS_MIN_B = 3 };
+enum { OPEN_MAX = 16, LEVELS_MAX = 20 };
 
 // The calls of a thread that have begun and not returned.
 struct open_calls {
@@ -154,6 +154,10 @@ static bool read_submission(struct trace_model *m, uint32_t thread, const struct
     c->access_count = count < 1024 ? (uint32_t)count : 0;
     c->accesses = r->at;
     c->accesses_end = r->end;
+    for (uint32_t i = 0; i < 3 * c->access_count; i++)
+        trace_field(r);
+    c->launch_id = trace_field(r);
+    c->launch = TRACE_NONE;
     return true;
 }
 
@@ -190,6 +194,35 @@ static bool read_memory(struct trace_model *m, const struct open_calls *open,
     memory->offset = trace_field(r);
     memory->born_call = innermost(open);
     memory->died_call = memory->of = TRACE_NONE;
+    return true;
+}
+
+static bool read_array(struct trace_model *m, struct trace_record *r, uint64_t time)
+{
+    struct trace_array *a = trace_add_array(m);
+    if (!a)
+        return false;
+    a->born = time;
+    a->object = a->memory = TRACE_NONE;
+    a->handle = trace_field(r);
+    a->format = (uint32_t)trace_field(r);
+    a->channels = (uint32_t)trace_field(r);
+    a->flags = trace_field(r);
+    a->address = trace_field(r);
+    a->level = (uint32_t)trace_field(r);
+    a->kind = (uint32_t)trace_field(r);
+    const uint64_t shape = trace_field(r);
+    a->layered = shape & 1;
+    a->cube = shape >> 1 & 1;
+    a->dimensions = (uint32_t)trace_field(r);
+    a->element_B = (uint32_t)trace_field(r);
+    a->block_px = (uint32_t)trace_field(r);
+    a->layers = (uint32_t)trace_field(r);
+    a->size_B = trace_field(r);
+    const uint64_t levels = trace_field(r);
+    a->levels = levels <= LEVELS_MAX ? (uint32_t)levels : 0;
+    a->level_fields = r->at;
+    a->end = r->end;
     return true;
 }
 
@@ -270,6 +303,8 @@ static bool read_record(struct trace_model *m, struct later *later, uint32_t thr
     case RF_START:
     case RF_END:
         return keep_moment(later, r, time);
+    case RF_ARRAY:
+        return read_array(m, r, time);
     case RF_OBJECT:
         return read_object(m, open, r, time);
     case RF_MEMORY:
@@ -351,6 +386,7 @@ static bool apply_edges(struct trace_model *m, const struct later *later)
             return false;
         e->from = from ? (uint32_t)(from - m->commands) : TRACE_NONE;
         e->to = to ? (uint32_t)(to - m->commands) : TRACE_NONE;
+        e->call = TRACE_NONE;
         e->time = at->time;
         e->why = at->why;
     }
@@ -427,6 +463,11 @@ bool trace_read_events(struct trace_model *m)
             qsort(m->commands, m->command_count, sizeof *m->commands, compare_commands);
         apply_moments(m, &later);
         apply_deaths(m, &later);
+        for (size_t i = 0; i < m->command_count; i++) {
+            const struct trace_command *launch = command_of(m, m->commands[i].launch_id);
+            if (launch)
+                m->commands[i].launch = (uint32_t)(launch - m->commands);
+        }
         works = apply_edges(m, &later);
     }
     free(later.moments);

@@ -184,6 +184,7 @@ static bool has_time(unsigned kind)
     case RF_MEMORY_END:
     case RF_EDGE:
     case RF_DIAGNOSTIC:
+    case RF_ARRAY:
         return true;
     default:
         return false;

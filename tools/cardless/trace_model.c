@@ -216,6 +216,8 @@ void trace_close(struct trace_model *m)
         free(m->names[i].text);
     for (size_t i = 0; i < m->module_count; i++)
         free(m->modules[i].path);
+    for (size_t i = 0; i < m->caller_count; i++)
+        free(m->callers[i].place);
     for (size_t i = 0; i < m->text_count; i++)
         free(m->texts[i].text);
     for (size_t i = 0; i < m->diagnostic_count; i++) {

@@ -32,6 +32,7 @@ struct trace_stream {
 struct trace_caller {
     uint64_t address;
     uint32_t module; // in `modules`, or TRACE_NONE
+    char *place;     // "main.c:12 (main)" after trace_find_places, or NULL
 };
 
 struct trace_module {
@@ -82,12 +83,16 @@ struct trace_command {
     const uint8_t *accesses, *accesses_end; // fields
     uint32_t access_count;
     uint32_t thread; // that submitted it
+    uint64_t launch_id;
+    uint32_t launch; // in `commands`: the launch of a graph that it is a step of, or TRACE_NONE
 };
 
 struct trace_edge {
-    uint32_t from, to; // in `commands`; TRACE_NONE: the host
+    uint32_t from; // in `commands`, or TRACE_NONE: the host
+    uint32_t to;   // in `commands`, or TRACE_NONE: the call below
+    uint32_t call; // in `calls`: the call that waits for `from`, or TRACE_NONE
     uint64_t time;
-    const char *why;
+    const char *why; // "stream", "event", "semaphore", "word" or "synchronise"
 };
 
 struct trace_memory {
@@ -101,6 +106,26 @@ struct trace_object {
     uint64_t handle, number, context, born, died;
     const char *type; // "CUarray"
     uint32_t born_call;
+};
+
+// An array or mipmapped array, with the layout of the memory that it is in.
+struct trace_array {
+    uint64_t handle, address, size_B, flags, born;
+    uint32_t object; // in `objects`, or TRACE_NONE
+    uint32_t memory; // in `memories`: what holds its address, or TRACE_NONE
+    uint32_t format; // CUarray_format
+    uint32_t channels;
+    uint32_t level; // of the memory that it is; 0 for a mipmapped array
+    uint32_t kind;  // enum dm_layout_kind
+    uint32_t dimensions, element_B, block_px, layers, levels;
+    bool layered, cube;
+    const uint8_t *level_fields, *end;
+};
+
+struct trace_level { // see struct dm_layout_level
+    uint64_t offset_B, size_B, pitch_B, slice_B, layer_stride_B;
+    uint32_t width_px, height_px, width_el, height_el, depth, width_gob, height_gob;
+    uint32_t block_height_log2_gob, block_depth_log2_gob;
 };
 
 struct trace_diagnostic {
@@ -123,6 +148,7 @@ struct trace_diagnostic {
     X(edge, edges)                                                                                 \
     X(memory, memories)                                                                            \
     X(object, objects)                                                                             \
+    X(array, arrays)                                                                               \
     X(diagnostic, diagnostics)
 
 struct trace_model {
@@ -146,6 +172,8 @@ struct trace_model {
 bool trace_open(struct trace_model *model, const char *path);
 // The same for bytes from malloc, which it takes over; without messages.
 bool trace_open_bytes(struct trace_model *model, uint8_t *bytes, size_t size_B);
+// Finds the source lines of all callers, in the objects of the program and their debug information.
+void trace_find_places(struct trace_model *model);
 void trace_close(struct trace_model *model);
 
 const char *trace_call_name(const struct trace_model *model, const struct trace_call *call);
@@ -162,7 +190,7 @@ void trace_call_outputs(const struct trace_model *model, const struct trace_call
 // "CUDA_SUCCESS", or "never returned".
 void trace_call_result(const struct trace_model *model, const struct trace_call *call, char *out,
                        size_t size);
-// "program+0x1234".
+// "main.c:12 (main)", or "program+0x1234" before trace_find_places or without debug information.
 void trace_call_place(const struct trace_model *model, const struct trace_call *call, char *out,
                       size_t size);
 // The name of a result code, or its number.
@@ -172,6 +200,10 @@ bool trace_handle_text(const struct trace_model *model, uint64_t handle, char *o
 // Reads the accesses of a command. Returns how many, at most `most`.
 unsigned trace_command_accesses(const struct trace_command *command, struct trace_access *out,
                                 unsigned most);
+// Reads a level of an array's memory. Returns false if there is no such level.
+bool trace_array_level(const struct trace_array *array, uint32_t level, struct trace_level *out);
+// The object of a handle at a time, or TRACE_NONE.
+uint32_t trace_object_at(const struct trace_model *model, uint64_t handle, uint64_t time);
 // "memcpy: reads 0x…+4096, writes 0x…+4096".
 void trace_command_text(const struct trace_model *model, const struct trace_command *command,
                         struct em_text *text);

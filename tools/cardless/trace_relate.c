@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Puts the lists of a recorded run into the order of time, and finds what belongs together.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,17 +137,172 @@ static bool add_stream_edges(struct trace_model *m)
     bool works = true;
     for (uint32_t i = 0; i < m->command_count && works; i++) {
         const struct trace_command *c = &m->commands[i];
-        if (c->stream == TRACE_NONE)
+        if (c->stream == TRACE_NONE || c->launch != TRACE_NONE)
             continue;
         if (last[c->stream] != TRACE_NONE) {
             struct trace_edge *e = trace_add_edge(m);
             works = e != NULL;
             if (e)
-                *e = (struct trace_edge){last[c->stream], i, c->queued, "stream"};
+                *e = (struct trace_edge){last[c->stream], i, TRACE_NONE, c->queued, "stream"};
         }
         last[c->stream] = i;
     }
     free(last);
+    return works;
+}
+
+// ---- arrays
+
+// The memory that holds the address at a time, the newest first.
+static uint32_t memory_at(const struct trace_model *m, size_t count, uint64_t address,
+                          uint64_t time)
+{
+    enum { LOOKED_AT = 4096 };
+    for (size_t i = count; i && i + LOOKED_AT > count; i--) {
+        const struct trace_memory *a = &m->memories[i - 1];
+        if (a->born <= time && a->died > time && a->address && address >= a->address &&
+            address - a->address < a->size_B)
+            return (uint32_t)(i - 1);
+    }
+    return TRACE_NONE;
+}
+
+static int compare_arrays(const void *a, const void *b)
+{
+    const struct trace_array *x = a, *y = b;
+    return x->born < y->born ? -1 : x->born > y->born;
+}
+
+// Finds the objects of arrays. An array whose memory nothing else has gets memory in the list. Its
+// life ends with the array's.
+static bool add_array_memory(struct trace_model *m)
+{
+    if (m->array_count)
+        qsort(m->arrays, m->array_count, sizeof *m->arrays, compare_arrays);
+    for (size_t i = 0; i < m->array_count; i++) {
+        struct trace_array *a = &m->arrays[i];
+        a->object = trace_object_at(m, a->handle, a->born);
+        if (!a->address || memory_at(m, m->memory_count, a->address, a->born) != TRACE_NONE)
+            continue;
+        struct trace_memory *memory = trace_add_memory(m);
+        if (!memory)
+            return false;
+        const struct trace_object *o = a->object == TRACE_NONE ? NULL : &m->objects[a->object];
+        *memory = (struct trace_memory){.id = a->handle,
+                                        .address = a->address,
+                                        .size_B = a->size_B,
+                                        .born = a->born,
+                                        .died = o ? o->died : TRACE_NEVER,
+                                        .kind = "memory of an array",
+                                        .born_call = o ? o->born_call : TRACE_NONE,
+                                        .died_call = TRACE_NONE,
+                                        .of = TRACE_NONE};
+    }
+    return true;
+}
+
+static void find_array_memory(struct trace_model *m)
+{
+    for (size_t i = 0; i < m->array_count; i++) {
+        size_t low = 0, high = m->memory_count; // the memories that were born by then
+        while (low < high) {
+            const size_t middle = (low + high) / 2;
+            if (m->memories[middle].born <= m->arrays[i].born)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        m->arrays[i].memory = memory_at(m, low, m->arrays[i].address, m->arrays[i].born);
+    }
+}
+
+// ---- calls that wait
+
+static bool starts_with(const char *name, const char *start)
+{
+    return !strncmp(name, start, strlen(start));
+}
+
+static bool add_host_edge(struct trace_model *m, uint32_t command, uint32_t call)
+{
+    struct trace_edge *e = command == TRACE_NONE ? NULL : trace_add_edge(m);
+    if (e)
+        *e = (struct trace_edge){command, TRACE_NONE, call, m->calls[call].end, "synchronise"};
+    return e || command == TRACE_NONE;
+}
+
+// The state of the search for what calls wait for, in the order of calls and commands.
+struct waits {
+    uint32_t *last; // of each stream, in `commands`
+    struct {
+        uint64_t handle;
+        uint32_t command;
+    } records[1024]; // of events, by a hash of the handle
+};
+
+static unsigned record_slot(uint64_t handle)
+{
+    return (unsigned)(handle * UINT64_C(0x9e3779b97f4a7c15) >> 54);
+}
+
+static void note_command(const struct trace_model *m, struct waits *w, uint32_t index)
+{
+    const struct trace_command *c = &m->commands[index];
+    uint64_t values[TRACE_ARGUMENTS_MAX];
+    if (c->stream != TRACE_NONE && c->launch == TRACE_NONE)
+        w->last[c->stream] = index;
+    if (strcmp(c->kind, "event record") || c->call == TRACE_NONE ||
+        !trace_call_values(&m->calls[c->call], values))
+        return;
+    w->records[record_slot(values[0])].handle = values[0];
+    w->records[record_slot(values[0])].command = index;
+}
+
+static bool add_waits(struct trace_model *m, struct waits *w, uint32_t call)
+{
+    uint64_t values[TRACE_ARGUMENTS_MAX] = {0};
+    const struct trace_call *c = &m->calls[call];
+    const char *name = trace_call_name(m, c);
+    bool works = true;
+    if (c->end == TRACE_NEVER || c->result || !strstr(name, "Synchronize"))
+        return true;
+    trace_call_values(c, values);
+    if (starts_with(name, "cuEventSynchronize")) {
+        const unsigned slot = record_slot(values[0]);
+        return w->records[slot].handle != values[0] ||
+               add_host_edge(m, w->records[slot].command, call);
+    }
+    char stream[128] = "";
+    if (starts_with(name, "cuStream") && !trace_handle_text(m, values[0], stream, sizeof stream))
+        snprintf(stream, sizeof stream, "%s",
+                 values[0] == 2 ? "CU_STREAM_PER_THREAD" : "CU_STREAM_LEGACY");
+    for (uint32_t i = 0; i < m->stream_count && works; i++)
+        if (!stream[0] || !strcmp(m->streams[i].name, stream))
+            works = add_host_edge(m, w->last[i], call);
+    return works;
+}
+
+// A call that synchronises waits for the last command before its end, of a stream, of an event's
+// record, or of each stream.
+static bool add_host_edges(struct trace_model *m)
+{
+    struct waits *w = calloc(1, sizeof *w);
+    uint32_t next = 0;
+    bool works = w != NULL;
+    if (w) {
+        w->last = malloc((m->stream_count + 1) * sizeof *w->last);
+        works = w->last != NULL;
+    }
+    if (works)
+        memset(w->last, 0xff, (m->stream_count + 1) * sizeof *w->last);
+    for (uint32_t i = 0; i < m->call_count && works; i++) {
+        while (next < m->command_count && m->commands[next].queued < m->calls[i].start)
+            note_command(m, w, next++);
+        works = add_waits(m, w, i);
+    }
+    if (w)
+        free(w->last);
+    free(w);
     return works;
 }
 
@@ -168,6 +324,11 @@ bool trace_relate(struct trace_model *m)
         qsort(m->memories, m->memory_count, sizeof *m->memories, compare_memory);
     if (m->diagnostic_count)
         qsort(m->diagnostics, m->diagnostic_count, sizeof *m->diagnostics, compare_diagnostics);
+    if (!add_array_memory(m))
+        return false;
+    if (m->memory_count)
+        qsort(m->memories, m->memory_count, sizeof *m->memories, compare_memory);
     find_aliases(m);
-    return add_stream_edges(m);
+    find_array_memory(m);
+    return add_stream_edges(m) && add_host_edges(m);
 }

@@ -45,6 +45,47 @@ bool trace_handle_text(const struct trace_model *m, uint64_t handle, char *out, 
     return true;
 }
 
+uint32_t trace_object_at(const struct trace_model *m, uint64_t handle, uint64_t time)
+{
+    size_t low = 0, high = m->object_count; // the last object of this handle that was born by then
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        const struct trace_object *o = &m->objects[m->sorted[middle]];
+        if (o->handle < handle || (o->handle == handle && o->born <= time))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && m->objects[m->sorted[low - 1]].handle == handle ? m->sorted[low - 1] : TRACE_NONE;
+}
+
+bool trace_array_level(const struct trace_array *a, uint32_t level, struct trace_level *out)
+{
+    enum { FIELDS = 14 };
+    struct trace_record r = {.at = a->level_fields, .end = a->end};
+    uint64_t f[FIELDS];
+    if (level >= a->levels)
+        return false;
+    for (uint32_t i = 0; i <= level; i++)
+        for (unsigned k = 0; k < FIELDS; k++)
+            f[k] = trace_field(&r);
+    *out = (struct trace_level){.offset_B = f[0],
+                                .size_B = f[1],
+                                .pitch_B = f[2],
+                                .slice_B = f[3],
+                                .layer_stride_B = f[4],
+                                .width_px = (uint32_t)f[5],
+                                .height_px = (uint32_t)f[6],
+                                .width_el = (uint32_t)f[7],
+                                .height_el = (uint32_t)f[8],
+                                .depth = (uint32_t)f[9],
+                                .width_gob = (uint32_t)f[10],
+                                .height_gob = (uint32_t)f[11],
+                                .block_height_log2_gob = (uint32_t)f[12],
+                                .block_depth_log2_gob = (uint32_t)f[13]};
+    return true;
+}
+
 static bool handle_text(unsigned type, uint64_t handle, char *out, size_t size)
 {
     (void)type;
@@ -186,7 +227,9 @@ void trace_call_place(const struct trace_model *m, const struct trace_call *c, c
     const struct trace_module *module = by->module == TRACE_NONE ? NULL : &m->modules[by->module];
     const char *path = module && module->path ? module->path : NULL;
     const char *slash = path ? strrchr(path, '/') : NULL;
-    if (path)
+    if (by->place)
+        snprintf(out, size, "%s", by->place);
+    else if (path)
         snprintf(out, size, "%s+0x%llx", slash ? slash + 1 : path,
                  (unsigned long long)(by->address - module->first));
     else
