@@ -22,7 +22,7 @@
 enum { ENTRIES_MAX = 1024, PENDING_MAX = 1024, PATCHED_MAX = 256 };
 
 static struct link_map *pending[PENDING_MAX]; // objects that were opened and not scanned yet
-static size_t pending_count;
+static size_t pending_count, dropped_count;
 static struct patched {
     struct link_map *map; // NULL after the object was closed
     uint64_t code;        // an address of its functions; 0: a free element
@@ -254,8 +254,15 @@ EXPORT unsigned la_version(unsigned version)
 EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace_id, uintptr_t *cookie)
 {
     *cookie = (uintptr_t)map;
-    if (namespace_id == LM_ID_BASE && pending_count < PENDING_MAX)
+    if (namespace_id != LM_ID_BASE)
+        return 0;
+    if (pending_count < PENDING_MAX)
         pending[pending_count++] = map;
+    else if (!dropped_count++)
+        fprintf(stderr,
+                "cardless: more than %d objects are being loaded at once; a static runtime in %s "
+                "or a later one is not redirected\n",
+                PENDING_MAX, map->l_name);
     return 0;
 }
 

@@ -33,9 +33,13 @@ __asm__(".text\n"
         ".p2align 4\n"
         ".type rd_lazy, @function\n"
         "rd_lazy:\n"
+        ".cfi_startproc\n"
         "  endbr64\n"
         "  pushq %rbp\n"
+        ".cfi_def_cfa_offset 16\n"
+        ".cfi_offset %rbp, -16\n"
         "  movq %rsp, %rbp\n"
+        ".cfi_def_cfa_register %rbp\n"
         "  andq $-16, %rsp\n"
         "  subq $192, %rsp\n"
         "  movq %rdi, (%rsp)\n"
@@ -72,7 +76,9 @@ __asm__(".text\n"
         "  movups 160(%rsp), %xmm6\n"
         "  movups 176(%rsp), %xmm7\n"
         "  leave\n"
+        ".cfi_def_cfa %rsp, 8\n"
         "  jmp *%r11\n"
+        ".cfi_endproc\n"
         ".size rd_lazy, . - rd_lazy\n");
 
 // Loads the runtime into the program's namespace. Two threads may do so at the same time: both get
@@ -94,10 +100,16 @@ static void *load(struct target *target)
 
 void *rd_resolve(void *const *cell)
 {
-    struct target *target = targets;
-    while (cell < (void *const *)target->cells ||
-           cell >= (void *const *)target->cells + TARGETS_MAX)
-        target++; // the cell is in one of them
+    struct target *target = NULL;
+    for (int i = 0; i < RD_VERSIONS && !target; i++)
+        if (cell >= (void *const *)targets[i].cells &&
+            cell < (void *const *)targets[i].cells + targets[i].count)
+            target = &targets[i];
+    if (!target) {
+        fprintf(stderr, "cardless: a redirected call went through %p, which is no stub's cell\n",
+                (const void *)cell);
+        abort();
+    }
     const size_t index = (size_t)(cell - (void *const *)target->cells);
     void *function = dlsym(load(target), target->names[index]);
     if (!function) {

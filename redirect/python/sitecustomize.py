@@ -26,7 +26,11 @@ def redirect(module):
     # Only CUDA 12 names the newest form of this function with a suffix.
     is_12 = any(name.endswith('cudaGetDeviceProperties_v2') for name in module.__pyx_capi__)
     soname = 'libcudart.so.12' if is_12 else 'libcudart.so.13'
-    library = ctypes.CDLL(join(dirname(HERE), soname), mode=ctypes.RTLD_GLOBAL)
+    try:
+        library = ctypes.CDLL(join(dirname(HERE), soname), mode=ctypes.RTLD_GLOBAL)
+    except OSError as e:
+        print(f'cardless: {module.__name__} is not redirected: {e}', file=sys.stderr)
+        return
     # The package's variable for per-thread default streams chooses the twins of functions that use
     # such a stream.
     per_thread = bool(os.getenv('CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM'))

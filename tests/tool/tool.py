@@ -63,6 +63,7 @@ for quirks, says in (("array_format_low_byte", "'array_format_low_byte' is ignor
                      (",", "'' is ignored, because it is not the name of a disagreement; see")):
     r = run("run", "--quirks", quirks, PROGRAM)
     assert r.returncode == 0 and says in r.stderr, r
-r = run("run", "--seed", "9" * 23, PROGRAM)
-assert r.returncode == 0 and "a whole number from 0 to 2^64 - 1" in r.stderr, r
+for option, value in (("--seed", "9" * 23), ("--seed", "x"), ("--policy", "seed:x")):
+    r = run("run", option, value, PROGRAM)
+    assert r.returncode == 2 and value in r.stderr and r.stderr.count("\n") == 1, (value, r)
 print("cardless answers")

@@ -196,13 +196,30 @@ static bool is_nvidia(const char *value)
     return false;
 }
 
+// Whether it is a whole number, also in hexadecimal, as the driver reads it.
+static bool is_number(const char *value)
+{
+    char *end;
+    errno = 0;
+    strtoull(value, &end, 0);
+    return !errno && *value >= '0' && *value <= '9' && !*end;
+}
+
+static bool is_seed(const char *value)
+{
+    if (is_number(value))
+        return true;
+    fprintf(stderr, "cardless: --seed takes a whole number from 0 to 2^64 - 1, not %s\n", value);
+    return false;
+}
+
 static bool is_policy(const char *value)
 {
     static const char *const names[] = {"eager", "lazy", "parallel"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(value, names[i]))
             return true;
-    if ((!strncmp(value, "seed:", 5) && value[5]) || !strncmp(value, "schedule:", 9))
+    if ((!strncmp(value, "seed:", 5) && is_number(value + 5)) || !strncmp(value, "schedule:", 9))
         return true;
     fprintf(stderr,
             "cardless: --policy takes eager, lazy, seed:N, schedule:LIST or parallel, not %s\n",
@@ -290,7 +307,7 @@ static bool apply_option(int option, enum layer *layer, bool *redirect, struct r
     case 'U':
         return apply_report_option(option, report);
     case 's':
-        return !setenv("CARDLESS_SEED", optarg, 1);
+        return is_seed(optarg) && !setenv("CARDLESS_SEED", optarg, 1);
     case 't':
         return apply_trace(optarg);
     case 'v':
