@@ -3,11 +3,6 @@
 #ifndef __CUDA_RUNTIME_H__
 #define __CUDA_RUNTIME_H__
 
-/* clang's CUDA mode without NVIDIA's headers (-nocudainc): this header is the first that knows. */
-#if defined(__clang__) && defined(__CUDA__) && !defined(__CUDACC__)
-#define __CUDACC__
-#endif
-
 #include "builtin_types.h"
 #include "channel_descriptor.h"
 #include "cuda_runtime_api.h"

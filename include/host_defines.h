@@ -4,6 +4,11 @@
 #ifndef __HOST_DEFINES_H__
 #define __HOST_DEFINES_H__
 
+/* clang's CUDA mode without NVIDIA's headers (-nocudainc): this header is the first that knows. */
+#if defined(__clang__) && defined(__CUDA__) && !defined(__CUDACC__)
+#define __CUDACC__
+#endif
+
 #define CUDARTAPI
 #define CUDARTAPI_CDECL
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Compiled in every language that a program may be written in: the headers alone give neither
 // warnings nor errors.
+#include <cuComplex.h>
 #include <cuda.h>
 #include <cudaProfiler.h>
 #include <cudaProfilerTypedefs.h>
 #include <cudaTypedefs.h>
 #include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
+#include <device_launch_parameters.h>
 #include <library_types.h>
+#include <math_constants.h>
 #if __has_include(<GL/gl.h>)
 #include <cudaGL.h>
 #include <cudaGLTypedefs.h>

@@ -2,7 +2,10 @@
 // CUDA C++ that clang compiles with Cardless's headers alone: launches, symbols, and the device
 // functions of clang_device.h. Prints the first line that fails.
 #include <cstdio>
+#include <cuComplex.h>
 #include <cuda_runtime.h>
+#include <device_launch_parameters.h>
+#include <math_constants.h>
 
 static int failures;
 
@@ -28,6 +31,13 @@ __global__ void reverse(int *numbers)
     __syncthreads();
     numbers[at.x] = factor * shared[blockDim.x - 1 - at.x];
     atomicAdd(&counter, 1u);
+}
+
+__global__ void divide(cuDoubleComplex *numbers)
+{
+    numbers[0] = cuCmul(numbers[0], cuCdiv(numbers[1], numbers[2]));
+    numbers[1].x = CUDART_PI;
+    numbers[2].x = -CUDART_INF;
 }
 
 template <class T> __global__ void add(T *sum, T value)
@@ -80,6 +90,14 @@ int main()
     OK(cudaMemcpy(host, numbers, sizeof *host, cudaMemcpyDefault));
     OK(cudaMemcpy(&count, lanes, sizeof count, cudaMemcpyDefault));
     EXPECT(host[0] == 31 * 32 / 2 && count == 0xaaaaaaaa);
+
+    cuDoubleComplex complex[3] = {{1, 2}, {6, 8}, {0, 2}}, *on_card; // (6 + 8i) / 2i = 4 - 3i
+    OK(cudaMalloc(&on_card, sizeof complex));
+    OK(cudaMemcpy(on_card, complex, sizeof complex, cudaMemcpyDefault));
+    divide<<<1, 1>>>(on_card);
+    OK(cudaMemcpy(complex, on_card, sizeof complex, cudaMemcpyDefault));
+    EXPECT(complex[0].x == 10 && complex[0].y == 5);
+    EXPECT(complex[1].x == CUDART_PI && complex[2].x == -CUDART_INF);
 
     OK(cudaFuncGetAttributes(&attributes, reverse));
     EXPECT(attributes.sharedSizeBytes == sizeof host);
