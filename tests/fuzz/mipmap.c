@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: MIT
+// Fuzzes descriptors of arrays and mipmapped arrays, created ones and ones that are mapped on
+// external memory. A model follows the manual's rules for extents, formats and flags, predicts each
+// result and the extents of each level, keeps the bytes of all levels, and knows where a texel of
+// level 0 is in memory: it is read through a mapped buffer, too.
+#include "fuzz.h"
+
+enum {
+    ARRAYS = 4,
+    SLOT_B = 4 << 20, // of memory, for one mapped array
+    MEMORY_B = ARRAYS * SLOT_B,
+    LEVELS_MOST = 8,
+    STEPS = 40,
+};
+
+struct level {
+    unsigned width, height, depth; // at least 1
+    uint8_t *bytes;
+};
+
+struct array {
+    CUmipmappedArray mip; // or NULL
+    CUarray plain;        // or NULL
+    CUDA_ARRAY3D_DESCRIPTOR desc;
+    unsigned texel_B, count; // of levels
+    bool on_memory;
+    struct level levels[LEVELS_MOST];
+};
+
+struct model {
+    CUexternalMemory memory;
+    CUdeviceptr bytes; // of the memory
+    struct array arrays[ARRAYS];
+};
+
+// ---- rules ----
+
+static bool is_layered(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    return d->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
+}
+
+// The bytes of a channel, or 0.
+static unsigned channel_of(CUarray_format format)
+{
+    switch ((unsigned)format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+    case CU_AD_FORMAT_SIGNED_INT8:
+        return 1;
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+    case CU_AD_FORMAT_SIGNED_INT16:
+    case CU_AD_FORMAT_HALF:
+        return 2;
+    case CU_AD_FORMAT_UNSIGNED_INT32:
+    case CU_AD_FORMAT_SIGNED_INT32:
+    case CU_AD_FORMAT_FLOAT:
+        return 4;
+    default:
+        return 0;
+    }
+}
+
+// "A 1D array is allocated if Height and Depth extents are both zero. A 2D array … if only Depth
+// extent is zero. A 3D array … if all three extents are non-zero. A 1D layered array … if only
+// Height is zero and the CUDA_ARRAY3D_LAYERED flag is set. … A cubemap … if all three extents are
+// non-zero and the CUDA_ARRAY3D_CUBEMAP flag is set. Width must be equal to Height, and Depth must
+// be six. … A cubemap layered array … the first six layers …: Depth must be a multiple of six."
+static bool is_valid(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    const unsigned known = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_SURFACE_LDST;
+    bool channels = d->NumChannels == 1 || d->NumChannels == 2 || d->NumChannels == 4;
+    if (!channel_of(d->Format) || !channels || d->Flags & ~known || !d->Width)
+        return false;
+    if (d->Width > 1 << 20 || d->Height > 1 << 20 || d->Depth > 1 << 20)
+        return false; // no device has such an array
+    if (d->Flags & CUDA_ARRAY3D_CUBEMAP) {
+        bool six = d->Flags & CUDA_ARRAY3D_LAYERED ? d->Depth && d->Depth % 6 == 0 : d->Depth == 6;
+        return six && d->Width == d->Height;
+    }
+    if (d->Flags & CUDA_ARRAY3D_LAYERED)
+        return d->Depth != 0;
+    return d->Height || !d->Depth;
+}
+
+static size_t largest(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    size_t most = d->Width > d->Height ? d->Width : d->Height;
+    return is_layered(d) || most > d->Depth ? most : d->Depth;
+}
+
+// "numMipmapLevels … is clamped to the range [1, 1 + floor(log2(max(width, height, depth)))]".
+static unsigned clamp_levels(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels)
+{
+    unsigned most = 1;
+    for (size_t size = largest(d); size > 1; size /= 2)
+        most++;
+    if (!levels)
+        return 1;
+    return levels < most ? levels : most;
+}
+
+static unsigned halved(size_t size, unsigned level)
+{
+    size >>= level;
+    return size ? (unsigned)size : 1;
+}
+
+// ---- arrays ----
+
+static size_t extent(struct fuzz_input *in, unsigned most)
+{
+    static const size_t hostile[] = {1 << 21, UINT32_MAX, UINT64_C(1) << 32, SIZE_MAX, INT32_MAX};
+    if (fuzz_chance(in, 24))
+        return hostile[fuzz_below(in, FUZZ_COUNT(hostile))];
+    return fuzz_below(in, most + 1);
+}
+
+static CUDA_ARRAY3D_DESCRIPTOR any_desc(struct fuzz_input *in)
+{
+    static const unsigned formats[] = {CU_AD_FORMAT_UNSIGNED_INT8,
+                                       CU_AD_FORMAT_HALF,
+                                       CU_AD_FORMAT_FLOAT,
+                                       CU_AD_FORMAT_SIGNED_INT16,
+                                       CU_AD_FORMAT_UNSIGNED_INT32,
+                                       CU_AD_FORMAT_SIGNED_INT8,
+                                       CU_AD_FORMAT_UNSIGNED_INT16,
+                                       CU_AD_FORMAT_SIGNED_INT32,
+                                       0,
+                                       4,
+                                       0x7f,
+                                       ~0u};
+    static const unsigned flags[] = {0,
+                                     0,
+                                     CUDA_ARRAY3D_LAYERED,
+                                     CUDA_ARRAY3D_SURFACE_LDST,
+                                     CUDA_ARRAY3D_CUBEMAP,
+                                     CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED,
+                                     CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST,
+                                     0x40000000};
+    unsigned rare = fuzz_chance(in, 8) ? FUZZ_COUNT(formats) : 8;
+    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = extent(in, 70),
+                                 .Height = extent(in, 40),
+                                 .Depth = fuzz_chance(in, 3) ? extent(in, 12) : 0,
+                                 .Format = (CUarray_format)formats[fuzz_below(in, rare)],
+                                 .NumChannels = 1u << fuzz_below(in, 3),
+                                 .Flags = flags[fuzz_below(in, FUZZ_COUNT(flags))]};
+    if (fuzz_chance(in, 12))
+        d.NumChannels = (unsigned)fuzz_take(in, fuzz_chance(in, 2) ? 1 : 4);
+    if (d.Flags & CUDA_ARRAY3D_CUBEMAP && !fuzz_chance(in, 4)) {
+        d.Height = d.Width;
+        d.Depth = d.Flags & CUDA_ARRAY3D_LAYERED ? 12 : 6;
+    }
+    return d;
+}
+
+static CUresult get_level(const struct array *a, unsigned level, CUarray *out)
+{
+    if (a->mip)
+        return cuMipmappedArrayGetLevel(out, a->mip, level);
+    *out = a->plain;
+    return CUDA_SUCCESS;
+}
+
+static CUDA_MEMCPY3D box_of(CUarray array, const struct level *l, unsigned texel_B, bool write)
+{
+    CUDA_MEMCPY3D c = {
+        .WidthInBytes = (size_t)l->width * texel_B, .Height = l->height, .Depth = l->depth};
+    if (write) {
+        c.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+        c.dstArray = array;
+        c.srcMemoryType = CU_MEMORYTYPE_HOST;
+    } else {
+        c.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+        c.srcArray = array;
+        c.dstMemoryType = CU_MEMORYTYPE_HOST;
+    }
+    return c;
+}
+
+static void check_level(const struct array *a, unsigned n, CUarray array)
+{
+    CUDA_ARRAY3D_DESCRIPTOR got;
+    const struct level *l = &a->levels[n];
+    FUZZ_OK(cuArray3DGetDescriptor(&got, array));
+    bool same = got.Width == l->width && got.Height == (a->desc.Height ? l->height : 0) &&
+                got.Depth == (a->desc.Depth ? l->depth : 0) && got.Format == a->desc.Format &&
+                got.NumChannels == a->desc.NumChannels && got.Flags == a->desc.Flags;
+    FUZZ_CHECK(same, "level %u is %zu x %zu x %zu, format %d x %u, flags %#x", n, got.Width,
+               got.Height, got.Depth, (int)got.Format, got.NumChannels, got.Flags);
+}
+
+// Sets up the model of a new array, and fills all levels.
+static void begin(struct array *a, const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned count)
+{
+    a->desc = *d;
+    a->count = count;
+    a->texel_B = channel_of(d->Format) * d->NumChannels;
+    for (unsigned n = 0; n < count; n++) {
+        struct level *l = &a->levels[n];
+        CUarray array;
+        l->width = halved(d->Width, n);
+        l->height = halved(d->Height, n);
+        l->depth = is_layered(d) ? (unsigned)d->Depth : halved(d->Depth, n);
+        size_t size = (size_t)l->width * a->texel_B * l->height * l->depth;
+        l->bytes = malloc(size);
+        for (size_t i = 0; i < size; i++)
+            l->bytes[i] = (uint8_t)(i * 13 + n * 71 + i / 253);
+        FUZZ_OK(get_level(a, n, &array));
+        check_level(a, n, array);
+        CUDA_MEMCPY3D c = box_of(array, l, a->texel_B, true);
+        c.srcHost = l->bytes;
+        FUZZ_OK(cuMemcpy3D(&c));
+    }
+    if (a->mip) {
+        CUarray none;
+        CUresult r = cuMipmappedArrayGetLevel(&none, a->mip, count);
+        FUZZ_CHECK(r == CUDA_ERROR_INVALID_VALUE, "level %u of %u: %d", count, count, (int)r);
+    }
+}
+
+static void end(struct array *a)
+{
+    if (a->mip)
+        FUZZ_OK(cuMipmappedArrayDestroy(a->mip));
+    if (a->plain)
+        FUZZ_OK(cuArrayDestroy(a->plain));
+    for (unsigned n = 0; n < a->count; n++)
+        free(a->levels[n].bytes);
+    memset(a, 0, sizeof *a);
+}
+
+// The bytes that the image takes at least.
+static uint64_t least_B(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    return (uint64_t)d->Width * channel_of(d->Format) * d->NumChannels *
+           (d->Height ? d->Height : 1) * (d->Depth ? d->Depth : 1);
+}
+
+static void create(struct fuzz_input *in, struct model *m)
+{
+    unsigned slot = fuzz_below(in, ARRAYS), how = fuzz_below(in, 4);
+    struct array *a = &m->arrays[slot];
+    CUDA_ARRAY3D_DESCRIPTOR d = any_desc(in);
+    unsigned levels = fuzz_chance(in, 8) ? (unsigned)fuzz_take(in, 4) : fuzz_below(in, 7);
+    const CUDA_ARRAY3D_DESCRIPTOR given = d;
+    d.Width = (uint32_t)d.Width; // the driver uses 32 bits (recorded)
+    d.Height = (uint32_t)d.Height;
+    d.Depth = (uint32_t)d.Depth;
+    bool valid = is_valid(&d);
+    CUresult r;
+    end(a);
+    if (how == 0) {
+        levels = 1;
+        r = cuArray3DCreate(&a->plain, &given);
+    } else if (how == 1) {
+        r = cuMipmappedArrayCreate(&a->mip, &given, levels);
+    } else {
+        CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC e = {
+            .offset = (unsigned long long)slot * SLOT_B, .arrayDesc = given, .numLevels = levels};
+        if (fuzz_chance(in, 12))
+            e.offset = fuzz_size(in, MEMORY_B) & ~UINT64_C(511);
+        if (fuzz_chance(in, 32))
+            e.reserved[fuzz_below(in, 16)] = 1;
+        for (unsigned i = 0; i < 16; i++)
+            valid &= !e.reserved[i];
+        valid &= levels && levels <= clamp_levels(&d, levels);
+        valid &= e.offset < MEMORY_B && least_B(&d) <= MEMORY_B - e.offset;
+        bool own_slot = e.offset == (unsigned long long)slot * SLOT_B;
+        r = cuExternalMemoryGetMappedMipmappedArray(&a->mip, m->memory, &e);
+        a->on_memory = true;
+        if (!own_slot) { // it may be cut off, or be on the bytes of another one
+            FUZZ_CHECK(r || valid, "an image at %#llx was mapped", e.offset);
+            if (!r)
+                FUZZ_OK(cuMipmappedArrayDestroy(a->mip));
+            memset(a, 0, sizeof *a);
+            return;
+        }
+    }
+    FUZZ_CHECK(!r == valid, "how %u: %zu x %zu x %zu, format %d x %u, flags %#x, %u levels: %d",
+               how, d.Width, d.Height, d.Depth, (int)d.Format, d.NumChannels, d.Flags, levels,
+               (int)r);
+    if (r)
+        memset(a, 0, sizeof *a);
+    else
+        begin(a, &d, clamp_levels(&d, levels));
+}
+
+// ---- bytes ----
+
+static void write_box(struct fuzz_input *in, struct model *m)
+{
+    static uint8_t host[70 * 16];
+    struct array *a = &m->arrays[fuzz_below(in, ARRAYS)];
+    if (!a->count)
+        return;
+    unsigned n = fuzz_below(in, a->count), x, y, z, width;
+    struct level *l = &a->levels[n];
+    CUarray array;
+    x = fuzz_below(in, l->width), y = fuzz_below(in, l->height), z = fuzz_below(in, l->depth);
+    width = 1 + fuzz_below(in, l->width - x);
+    for (unsigned i = 0; i < width * a->texel_B; i++)
+        host[i] = (uint8_t)(fuzz_take(in, 1) + i);
+    FUZZ_OK(get_level(a, n, &array));
+    CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                       .srcHost = host,
+                       .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                       .dstArray = array,
+                       .dstXInBytes = (size_t)x * a->texel_B,
+                       .dstY = y,
+                       .dstZ = z,
+                       .WidthInBytes = (size_t)width * a->texel_B,
+                       .Height = 1,
+                       .Depth = 1};
+    FUZZ_OK(cuMemcpy3D(&c));
+    memcpy(l->bytes + (((size_t)z * l->height + y) * l->width + x) * a->texel_B, host,
+           (size_t)width * a->texel_B);
+}
+
+static void compare(const struct array *a)
+{
+    static uint8_t host[70 * 16 * 40 * 12];
+    for (unsigned n = 0; n < a->count; n++) {
+        const struct level *l = &a->levels[n];
+        size_t size = (size_t)l->width * a->texel_B * l->height * l->depth;
+        CUarray array;
+        FUZZ_OK(get_level(a, n, &array));
+        CUDA_MEMCPY3D c = box_of(array, l, a->texel_B, false);
+        c.dstHost = host;
+        FUZZ_OK(cuMemcpy3D(&c));
+        for (size_t i = memcmp(host, l->bytes, size) ? 0 : size; i < size; i++)
+            FUZZ_CHECK(host[i] == l->bytes[i], "level %u, byte %zu: %#x, expected %#x", n, i,
+                       host[i], l->bytes[i]);
+    }
+}
+
+// Where byte x_B of row y of a 2D level 0 is. GOBs of 64 bytes by 8 rows are stacked into blocks:
+// of 1 to 16 GOBs, the highest ones of at most 1.5 times the height, but not higher than it takes.
+// Blocks follow each other row by row. In a GOB 16 bytes of four rows follow each other, then those
+// to the right, below, and in the right half (docs/concepts.md; recorded: tiling).
+static size_t place_of(const struct level *l, unsigned texel_B, size_t x_B, size_t y)
+{
+    size_t gobs = ((size_t)l->width * texel_B + 63) / 64, high = 16, rows = (l->height + 7) / 8;
+    while (high > 1 && (high * 8 * 2 > (size_t)l->height * 3 || high / 2 >= rows))
+        high /= 2;
+    size_t gob_y = y / 8, gob = (gob_y / high * gobs + x_B / 64) * high + gob_y % high;
+    return gob * 512 + x_B % 64 / 32 * 256 + y % 8 / 4 * 128 + x_B % 32 / 16 * 64 + y % 4 * 16 +
+           x_B % 16;
+}
+
+// Reads a texel of level 0 of a 2D array through the buffer.
+static void look(struct fuzz_input *in, struct model *m)
+{
+    unsigned slot = fuzz_below(in, ARRAYS);
+    const struct array *a = &m->arrays[slot];
+    const struct level *l = &a->levels[0];
+    uint8_t got[16];
+    if (!a->count || !a->on_memory || a->desc.Depth || !a->desc.Height)
+        return;
+    unsigned x = fuzz_below(in, l->width), y = fuzz_below(in, l->height);
+    const uint8_t *want = l->bytes + ((size_t)y * l->width + x) * a->texel_B;
+    FUZZ_OK(cuMemcpyDtoH(
+        got, m->bytes + slot * SLOT_B + place_of(l, a->texel_B, (size_t)x * a->texel_B, y),
+        a->texel_B));
+    for (unsigned i = 0; i < a->texel_B; i++)
+        FUZZ_CHECK(got[i] == want[i], "texel %u, %u of %u x %u, byte %u: %#x, expected %#x", x, y,
+                   l->width, l->height, i, got[i], want[i]);
+}
+
+// ---- one input ----
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc, (void)argv;
+    fuzz_start();
+    return 0;
+}
+
+static void import(struct model *m)
+{
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CUmemGenericAllocationHandle memory;
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC d = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+                                          .size = MEMORY_B};
+    CUDA_EXTERNAL_MEMORY_BUFFER_DESC whole = {.size = MEMORY_B};
+    FUZZ_OK(cuMemCreate(&memory, MEMORY_B, &prop, 0));
+    FUZZ_OK(cuMemExportToShareableHandle(&d.handle.fd, memory,
+                                         CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    FUZZ_OK(cuMemRelease(memory));
+    FUZZ_OK(cuImportExternalMemory(&m->memory, &d));
+    FUZZ_OK(cuExternalMemoryGetMappedBuffer(&m->bytes, m->memory, &whole));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz_input in = {data, data + size};
+    struct model m;
+    memset(&m, 0, sizeof m);
+    CUcontext context = fuzz_context();
+    import(&m);
+    for (unsigned i = 0; i < STEPS && fuzz_more(&in); i++) {
+        switch (fuzz_below(&in, 4)) {
+        case 0:
+            create(&in, &m);
+            break;
+        case 1:
+            write_box(&in, &m);
+            break;
+        case 2:
+            look(&in, &m);
+            break;
+        default:
+            compare(&m.arrays[fuzz_below(&in, ARRAYS)]);
+        }
+    }
+    for (unsigned i = 0; i < ARRAYS; i++) {
+        compare(&m.arrays[i]);
+        end(&m.arrays[i]);
+    }
+    FUZZ_OK(cuMemFree(m.bytes));
+    FUZZ_OK(cuDestroyExternalMemory(m.memory));
+    FUZZ_OK(cuCtxDestroy(context));
+    return 0;
+}
