@@ -85,16 +85,17 @@ static inline uint64_t fuzz_size(struct fuzz_input *in, uint64_t whole)
 }
 
 // For LLVMFuzzerInitialize. Diagnostics are off unless the environment enables them, but their
-// sentences are still composed.
+// sentences are still composed. AFL++ forks afterwards, and a forked process cannot use a driver
+// that its parent has initialised, so the first input initialises it.
 static inline void fuzz_start(void)
 {
     setenv("CARDLESS_DIAGNOSTICS", "off", 0);
-    FUZZ_OK(cuInit(0));
 }
 
 static inline CUcontext fuzz_context(void)
 {
     CUcontext context;
+    FUZZ_OK(cuInit(0));
     FUZZ_OK(cuCtxCreate(&context, NULL, 0, 0));
     return context;
 }

@@ -318,7 +318,7 @@ static void write_box(struct fuzz_input *in, struct model *m)
 
 static void compare(const struct array *a)
 {
-    static uint8_t host[70 * 16 * 40 * 12];
+    static uint8_t host[70 * 16 * 70 * 12]; // a cubemap is as high as it is wide
     for (unsigned n = 0; n < a->count; n++) {
         const struct level *l = &a->levels[n];
         size_t size = (size_t)l->width * a->texel_B * l->height * l->depth;
