@@ -13,7 +13,7 @@
 
 enum {
     STRING_MAX_B = 80,    // of a string of the program
-    ELEMENTS_MAX = 64,    // of an array
+    ELEMENTS_MAX = 24,    // of an array
     VALUE_MAX_B = 1024,   // of a struct that a pointer leads to
     POINTER_DEPTH_MAX = 6 // limited because a list may contain itself
 };

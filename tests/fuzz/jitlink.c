@@ -28,7 +28,6 @@ static const struct option options[] = {
     {"-O3", NVJITLINK_SUCCESS},
     {"-ptx", NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS}, // without -lto
     {"-arch=sm_00", NVJITLINK_ERROR_UNRECOGNIZED_ARCH},
-    {"-arch=", NVJITLINK_ERROR_UNRECOGNIZED_ARCH},
     {"-no-such-option", NVJITLINK_ERROR_UNRECOGNIZED_OPTION},
     {"", NVJITLINK_ERROR_UNRECOGNIZED_OPTION},
 };

@@ -18,7 +18,7 @@ enum { BYTES_MOST = 1 << 20, LINE_MOST = 2 * BYTES_MOST + 256 };
 int __real_close(int fd);
 int __real_open64(const char *path, int flags, ...);
 
-static int file = -2; // of the trace; -1: none
+static int file = -2; // of the trace; -1 without one
 
 static bool is_on(void)
 {
