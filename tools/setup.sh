@@ -32,8 +32,8 @@ graphics_packages=(libvulkan-dev mesa-vulkan-drivers glslang-tools libpng-dev li
     libopengl-dev libgl-dev libglx-dev libx11-dev libegl1 libgl1 libgl1-mesa-dri xvfb xauth)
 # What tests run, or run beside the programs under test.
 test_packages=(vulkan-validationlayers ffmpeg libavutil-dev libzstd1 liblz4-1 python3-venv
-    python3-pytest gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-bad
-    gstreamer1.0-gl)
+    python3-pytest python3-yaml gstreamer1.0-tools gstreamer1.0-plugins-base
+    gstreamer1.0-plugins-bad gstreamer1.0-gl)
 
 # configure FOLDER [meson option…]: sets a build folder up, or brings an old one up to date.
 configure() {
