@@ -44,7 +44,7 @@ struct texels {
 };
 
 static void texels_read(const struct kn_texture *t, unsigned level, const struct kn_taps *taps,
-                        struct texels *to)
+                        unsigned scale, struct texels *to)
 {
     const unsigned from = to->slabs * taps->count;
     uint32_t texel[4];
@@ -54,7 +54,7 @@ static void texels_read(const struct kn_texture *t, unsigned level, const struct
                       (const int32_t[]){taps->x[i], taps->y[i], taps->z[i]}, texel);
         for (unsigned c = 0; c < 4; c++)
             to->value[c][from + i] = texel[c];
-        to->weight[from + i] = taps->weight[i];
+        to->weight[from + i] = (uint16_t)(taps->weight[i] << scale);
     }
     to->slabs += taps->slabs;
     to->count = taps->count;
@@ -85,7 +85,7 @@ static void lane_sample(const struct kn_texture *t, struct kn_lod lod, const str
 
     texels.slabs = 0;
     kn_footprint(t, lod, lane, t->filter, &taps);
-    texels_read(t, lod.level, &taps, &texels);
+    texels_read(t, lod.level, &taps, 0, &texels);
     texels_filter(t, &texels, t->filter || t->mip_linear, 0, result);
 }
 
@@ -97,15 +97,18 @@ static void lane_sample_probes(const struct kn_texture *t, struct kn_lod lod,
     struct texels texels;
     struct kn_lane shifted = *lane;
     struct kn_taps taps;
-    uint32_t whole[2];
 
     texels.slabs = 0;
-    for (int i = -(int)probes->pairs; i < (int)probes->pairs; i++) {
-        for (unsigned axis = 0; axis < 2; axis++)
-            shifted.shift_256[axis] = (2 * i + 1) * probes->step_256[axis];
-        kn_probes_weigh(probes, i, lod.fraction, whole);
-        kn_footprint_weighted(t, lod.level, &shifted, whole, t->filter, &taps);
-        texels_read(t, lod.level, &taps, &texels);
+    for (unsigned k = 0; k < (lod.fraction ? 2 : 1); k++) {
+        const struct kn_row *row = &probes->row[k];
+        const int pairs = (int)row->pairs;
+        for (int i = -pairs; i < (pairs ? pairs : 1); i++) {
+            for (unsigned axis = 0; axis < 2; axis++)
+                shifted.shift_256[axis] = pairs ? (4 * i + 2) * row->step_128[axis] : 0;
+            kn_footprint_weighted(t, lod.level + k, &shifted,
+                                  kn_probes_weigh(probes, k, i, lod.fraction), t->filter, &taps);
+            texels_read(t, lod.level + k, &taps, probes->more - row->more, &texels);
+        }
     }
     texels_filter(t, &texels, true, probes->more, result);
 }
@@ -133,9 +136,9 @@ static void fetch_sampled(const struct kn_texture *t, const struct kn_fetch *f,
     EACH_LANE(f, i)
     {
         const struct kn_lane lane = lane_read(t, f, i);
-        struct kn_probes probes = {.pairs = 0};
+        struct kn_probes probes = {.several = false};
         const struct kn_lod lod = find(t, f, &lane, i, &probes);
-        if (probes.pairs)
+        if (probes.several)
             lane_sample_probes(t, lod, &probes, &lane, one);
         else
             lane_sample(t, lod, &lane, one);

@@ -205,10 +205,10 @@ static int32_t at_least(int32_t value, int32_t least)
 }
 
 // Widens a sum of 8-bit texels to 16 bits: sum * 32767 / (127 * 256). The unit multiplies by 258 /
-// 256 and adds the sum's upper bits once more.
-static int32_t widen_snorm8(int32_t sum)
+// 256 and adds the sum's upper bits once more. The weights are 256 << more in all.
+static int32_t widen_snorm8(int32_t sum, unsigned more)
 {
-    return (258 * sum + 32 * (sum >> 12) + 128) >> 8;
+    return (258 * sum + (32 * (sum >> (12 + more)) << more) + (128 << more)) >> (8 + more);
 }
 
 uint32_t kn_filter_sum(enum kn_sample_class class, const uint32_t *value, const uint16_t *weight,
@@ -236,7 +236,7 @@ uint32_t kn_filter_sum(enum kn_sample_class class, const uint32_t *value, const 
         return (uint32_t)at_least((int32_t)((sum_integer(value, weight, all) + half) >> shift),
                                   -32767);
     case KN_SAMPLE_SNORM8:
-        return (uint32_t)at_least(widen_snorm8((int32_t)(sum_integer(value, weight, all) >> more)),
+        return (uint32_t)at_least(widen_snorm8((int32_t)sum_integer(value, weight, all), more),
                                   -32767);
     default:
         return value[0];

@@ -59,7 +59,7 @@ static struct kn_axis axis_find(const struct kn_texture *t, unsigned level,
         .address = cube && t->seamless ? KN_ADDRESS_CLAMP : t->address[axis],
         .normalized = cube || t->normalized,
         .offset = lane->offset[axis],
-        .shift_256 = axis < 2 ? lane->shift_256[axis] >> level : 0,
+        .shift_256 = axis < 2 ? lane->shift_256[axis] : 0,
         .unclamped = cube && t->seamless,
     };
 
@@ -157,8 +157,7 @@ static void taps_level(const struct kn_texture *t, unsigned level, const struct 
         kn_cube_seams(taps, from, (int32_t)t->level[level].width);
 }
 
-void kn_footprint_weighted(const struct kn_texture *t, unsigned level, const struct kn_lane *lane,
-                           const uint32_t whole[2], bool linear, struct kn_taps *taps)
+static void taps_begin(const struct kn_texture *t, bool linear, struct kn_taps *taps)
 {
     const bool row = shape_axes(t->shape) == 1 &&
                      (t->shape != KN_TEXTURE_1D || t->address[1] != KN_ADDRESS_BORDER);
@@ -166,16 +165,22 @@ void kn_footprint_weighted(const struct kn_texture *t, unsigned level, const str
     taps->slabs = 0;
     taps->corner = KN_TAPS_MAX;
     taps->count = !linear ? 1 : row ? 2 : 4;
-    taps_level(t, level, lane, whole[0], taps);
+}
+
+void kn_footprint_weighted(const struct kn_texture *t, unsigned level, const struct kn_lane *lane,
+                           uint32_t whole, bool linear, struct kn_taps *taps)
+{
+    taps_begin(t, linear, taps);
+    taps_level(t, level, lane, whole, taps);
     taps->upper = taps->slabs * taps->count;
-    if (whole[1])
-        taps_level(t, level + 1, lane, whole[1], taps);
 }
 
 void kn_footprint(const struct kn_texture *t, struct kn_lod lod, const struct kn_lane *lane,
                   bool linear, struct kn_taps *taps)
 {
-    const uint32_t whole[2] = {256 - lod.fraction, lod.fraction};
-
-    kn_footprint_weighted(t, lod.level, lane, whole, linear, taps);
+    taps_begin(t, linear, taps);
+    taps_level(t, lod.level, lane, 256 - lod.fraction, taps);
+    taps->upper = taps->slabs * taps->count;
+    if (lod.fraction)
+        taps_level(t, lod.level + 1, lane, lod.fraction, taps);
 }

@@ -9,7 +9,6 @@
 void kn_footprint(const struct kn_texture *t, struct kn_lod lod, const struct kn_lane *lane,
                   bool linear, struct kn_taps *taps);
 
-// The same with weights that are whole[0] in `level`, and whole[1] in the next level if that is not
-// 0.
+// The texels of one level, with weights that are `whole` in all.
 void kn_footprint_weighted(const struct kn_texture *t, unsigned level, const struct kn_lane *lane,
-                           const uint32_t whole[2], bool linear, struct kn_taps *taps);
+                           uint32_t whole, bool linear, struct kn_taps *taps);

@@ -157,16 +157,19 @@ static struct vector part_of(struct vector v)
     return v;
 }
 
-// The longest of the same vectors itself.
+// The longest of the same vectors itself. The difference is that of the longer one of dx and dy
+// from the other one.
 static struct vector longest_of_pair(struct vector dx, struct vector dy)
 {
-    const struct vector sum = combined(dx, dy, 1), difference = combined(dx, dy, -1);
-    const double axes = longest(length_of(dx), length_of(dy));
-    const double diagonals = longest(length_of_part(sum), length_of_part(difference));
+    const double dx_length = length_of(dx), dy_length = length_of(dy);
+    const struct vector sum = combined(dx, dy, 1);
+    const struct vector difference =
+        dx_length < dy_length ? combined(dy, dx, -1) : combined(dx, dy, -1);
+    const double sum_length = length_of_part(sum), difference_length = length_of_part(difference);
 
-    if (diagonals > axes)
-        return part_of(length_of_part(sum) > length_of_part(difference) ? sum : difference);
-    return length_of(dx) < length_of(dy) ? dy : dx;
+    if (longest(sum_length, difference_length) > longest(dx_length, dy_length))
+        return part_of(sum_length > difference_length ? sum : difference);
+    return dx_length < dy_length ? dy : dx;
 }
 
 // A gradient's component in texels. NaN is 0, and everything that is very long is as long.
@@ -205,8 +208,14 @@ static struct vector vector_of(const struct kn_texture *t, const struct kn_lane 
     return v;
 }
 
+// The distance of a coordinate of a point of a cube from a face, 0 to 2.
+static double to_face(double at, unsigned face)
+{
+    return cut(face & 1 ? 1 + at : 1 - at);
+}
+
 // The difference of two points of a cube map, in texels. Beyond an edge, the distances of both
-// points to the edge are cut off before they are added.
+// points to the edge are cut off before they are added. Opposite faces are `size` texels apart.
 static struct vector cube_vector(const struct kn_cube_point *from, const struct kn_cube_point *to,
                                  double size)
 {
@@ -217,11 +226,11 @@ static struct vector cube_vector(const struct kn_cube_point *from, const struct 
     for (unsigned i = 0; i < 3; i++)
         if (i != axis && i != other)
             v.part[i] = product(cut(to->at[i] - from->at[i]), scale);
-    if (from->face != to->face && axis != other) {
-        const double to_edge = cut(1 - magnitude(from->at[other]));
-        const double from_edge = cut(1 - magnitude(to->at[axis]));
-        v.part[other] = cut(product(to_edge, scale) + product(from_edge, scale));
-    }
+    if (axis != other)
+        v.part[other] = cut(product(to_face(from->at[other], to->face), scale) +
+                            product(to_face(to->at[axis], from->face), scale));
+    else if (from->face != to->face)
+        v.part[axis] = size;
     return v;
 }
 
@@ -254,7 +263,7 @@ struct kn_gradient kn_gradient(const struct kn_texture *t, const struct kn_lane 
         return (struct kn_gradient){.length = cube_length(t, lane, dx, dy)};
     const struct vector x = vector_of(t, lane, dx), y = vector_of(t, lane, dy);
     const struct vector axis = longest_of_pair(x, y);
-    if (t->shape == KN_TEXTURE_3D)
+    if (t->shape == KN_TEXTURE_3D || t->shape == KN_TEXTURE_1D_LAYERED)
         return (struct kn_gradient){.length = length_of_pair(x, y)};
     return (struct kn_gradient){.length = length_of_pair(x, y),
                                 .area = area_of_pair(x, y),

@@ -7,8 +7,8 @@
 // The ellipse that a fetch's gradients span, in texels of the base level, as the card computes it.
 struct kn_gradient {
     double length;  // of its longer axis
-    double area;    // length times width; 0 in three dimensions and if it is only a line
-    double axis[2]; // the direction of the longer axis; 0 in three dimensions
+    double area;    // length times width; 0 if it is only a line
+    double axis[2]; // the direction of the longer axis; 0 if there is no anisotropic filter
 };
 
 // The ellipse of the gradients dx and dy (f32 bits, in the units of the coordinates) at the

@@ -44,7 +44,8 @@ static int32_t lod_fixed(float lod)
 
 void kn_lod_prepare(struct kn_texture *t)
 {
-    const float bias = t->bias * 256.0f;
+    const float slope = (float)kn_probes_slope(t->anisotropy);
+    const float bias = t->bias * 256.0f - (128 - 128 * 16 / slope);
 
     t->anisotropy_256 = kn_probes_most(t->anisotropy);
     t->lod_min_256 = lod_fixed(t->lod_min);
@@ -69,9 +70,19 @@ static struct kn_lod lod_levels(const struct kn_texture *t, int32_t lod_256)
     return (struct kn_lod){(uint32_t)lod >> 8, (uint32_t)lod & 255};
 }
 
+// Adds the bias. Between two levels, anisotropic filters read less of the one that is farther away:
+// the fraction grows faster, up to the next level, and the bias moves the middle back to 1/2.
+static int32_t lod_biased(const struct kn_texture *t, int32_t lod_256)
+{
+    const int32_t lod = lod_256 + t->bias_256;
+    const int32_t faster = (lod & 255) * kn_probes_slope(t->anisotropy) >> 4;
+
+    return (lod & ~255) + (faster < 256 ? faster : 256);
+}
+
 struct kn_lod kn_lod_explicit(const struct kn_texture *t, uint32_t lod)
 {
-    return lod_levels(t, lod_fixed(kn_float_of_bits(lod)) + t->bias_256);
+    return lod_levels(t, lod_biased(t, lod_fixed(kn_float_of_bits(lod))));
 }
 
 struct kn_lod kn_lod_base(const struct kn_texture *t)
@@ -94,9 +105,8 @@ struct kn_lod kn_lod_gradient(const struct kn_texture *t, const struct kn_lane *
     const struct kn_gradient g = kn_gradient(t, lane, dx, dy);
     const int32_t length = lod_of_length(g.length);
     const int32_t ratio = kn_probes_ratio(t, length, lod_of_length(g.area), g.axis);
-    const int32_t lod = kn_probes_sharpen(t, length - ratio);
-    const struct kn_lod levels = lod_levels(t, lod + t->bias_256);
+    const struct kn_lod levels = lod_levels(t, lod_biased(t, length - ratio));
 
-    *probes = kn_probes_plan(ratio, (int32_t)(levels.level << 8 | levels.fraction), g.axis, levels);
+    *probes = kn_probes_plan(ratio < length ? ratio : length, g.axis, levels);
     return levels;
 }

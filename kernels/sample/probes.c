@@ -13,14 +13,12 @@
 //
 //                      ─○───●───●─┼─●───●───○─
 //
-// A texel is one of the level that the LOD names, fractions included.
+// A texel is one of the level that the LOD names, fractions included. If the LOD is between two
+// levels, each has its own row. In the upper level the ellipse is shorter than a texel, so its
+// ratio is smaller.
 #include "probes.h"
 
 #include <math.h>
-
-// A sample is at most 15.5 texels away from the centre. In 1/256 of a texel of level 0, this has 31
-// bits.
-enum { LEVEL_MOST = 17 };
 
 // 256 * 2^(-f / 256), rounded, for f from 0 to 256.
 static uint32_t exp2_256(uint32_t f)
@@ -54,24 +52,12 @@ int32_t kn_probes_ratio(const struct kn_texture *t, int32_t length, int32_t area
     if (axis[0] == 0 && axis[1] == 0)
         return 0;
     ratio = ratio < t->anisotropy_256 ? ratio : t->anisotropy_256;
-    ratio = ratio < length ? ratio : length; // the shorter axis has at least a texel
     return ratio > 0 ? ratio : 0;
 }
 
-// Between two levels, anisotropic filters use less of the one that is farther away.
-int32_t kn_probes_sharpen(const struct kn_texture *t, int32_t lod)
+int32_t kn_probes_slope(uint32_t anisotropy)
 {
-    const int32_t fraction = lod & 255;
-    int32_t sharper = fraction;
-
-    if (t->anisotropy_256 >= 768)
-        sharper = 2 * fraction - 128;
-    else if (t->anisotropy_256 >= 512)
-        sharper = (7 * fraction - 378) >> 2;
-    else if (t->anisotropy_256 >= 256)
-        sharper = (3 * fraction - 126) >> 1;
-    sharper = sharper < 0 ? 0 : sharper > 256 ? 256 : sharper;
-    return lod - fraction + sharper;
+    return anisotropy >= 8 ? 32 : anisotropy >= 4 ? 28 : anisotropy >= 2 ? 24 : 16;
 }
 
 // The direction of an axis: a vector of length 64, in whole numbers. The card keeps 4 bits of the
@@ -97,63 +83,61 @@ static void find_direction(const double axis[2], int32_t direction_64[2])
         direction_64[i] = axis[i] < 0 ? -direction_64[i] : direction_64[i];
 }
 
-// Half the distance between samples, as a vector in 1/64 of a texel.
-static void plan_step(struct kn_probes *p, uint32_t reciprocal, int32_t lod, const double axis[2])
+// Plans the samples in a level. The distance between them is texel_64 / 64 of its texels.
+static void plan_row(struct kn_row *row, int32_t ratio, uint32_t texel_64, const double axis[2])
 {
-    const uint32_t level = lod >> 8 < LEVEL_MOST ? (uint32_t)lod >> 8 : LEVEL_MOST;
-    const uint32_t texel_64 = exp2_256(256 - ((uint32_t)lod & 255)) >> 1;
-    const uint32_t spread_128 = p->pairs == 1 ? 256 - reciprocal : 128;
+    const unsigned more = ratio >= 512 ? 2 : ratio > 0 ? 1 : 0;
+    uint32_t octave, reciprocal, spread_128;
     int32_t direction_64[2];
 
-    find_direction(axis, direction_64);
-    for (unsigned i = 0; i < 2; i++) {
-        const int32_t step_128 = direction_64[i] * (int32_t)(texel_64 * spread_128);
-        const int32_t step = (step_128 + 4096) >> 13; // halves up
-        p->step_256[i] = 2 * step * (1 << level);
-    }
-}
-
-struct kn_probes kn_probes_plan(int32_t ratio, int32_t lod, const double axis[2],
-                                struct kn_lod levels)
-{
-    struct kn_probes p = {.pairs = 0};
-    uint32_t octave, reciprocal;
-
+    *row = (struct kn_row){.more = more};
     if (ratio <= 0)
-        return p;
+        return;
     // 1 / r is reciprocal / 2^(8 + octave).
     octave = (uint32_t)(ratio - 1) >> 8;
     reciprocal = exp2_256((uint32_t)ratio - 256 * octave);
-    p.more = ratio >= 512 || (ratio > 256 && levels.fraction) ? 2 : 1;
-    p.inner = octave < p.more ? reciprocal << (p.more - octave) : reciprocal >> (octave - p.more);
-    for (p.pairs = 1; 2 * p.pairs * p.inner < 256u << p.more; p.pairs++)
+    row->inner = octave < more ? reciprocal << (more - octave) : reciprocal >> (octave - more);
+    for (row->pairs = 1; 2 * row->pairs * row->inner < 256u << more; row->pairs++)
         ;
-    plan_step(&p, reciprocal, lod, axis);
+    spread_128 = row->pairs == 1 ? 256 - reciprocal : 128;
+    find_direction(axis, direction_64);
+    for (unsigned i = 0; i < 2; i++) {
+        const int32_t half_128 = (direction_64[i] * (int32_t)spread_128 + 64) >> 7; // halves up
+        row->step_128[i] = half_128 * (int32_t)texel_64 >> 6;                       // rounded down
+    }
+}
+
+struct kn_probes kn_probes_plan(int32_t ratio, const double axis[2], struct kn_lod lod)
+{
+    struct kn_probes p = {.several = ratio > 0};
+
+    if (!p.several)
+        return p;
+    plan_row(&p.row[0], ratio, exp2_256(256 - lod.fraction) >> 1, axis);
+    plan_row(&p.row[1], ratio - 256 + (int32_t)lod.fraction, 64, axis);
+    p.more = p.row[0].more;
     return p;
 }
 
-// The weight of the first n + 1 samples on one side, counted from the inside, in the lower level.
-static uint32_t weight_within(const struct kn_probes *p, unsigned n, uint32_t fraction,
-                              uint32_t round)
+// The weight of the first n + 1 samples on one side of a row that has `share` / 256 of all weight,
+// counted from the inside.
+static uint32_t weight_within(const struct kn_row *row, unsigned n, uint32_t share, uint32_t round)
 {
-    const uint32_t side = 128u << p->more;
-    const uint32_t whole = n + 1 < p->pairs ? (n + 1) * p->inner : side;
+    const uint32_t whole = n + 1 < row->pairs ? (n + 1) * row->inner : 128u << row->more;
 
-    return (whole * (256 - fraction) + round) >> 8;
+    return (whole * share + round) >> 8;
 }
 
 // Rounding errors of a sample go to its neighbour on the outside, so that each level has its share
 // of all weights exactly.
-void kn_probes_weigh(const struct kn_probes *probes, int sample, uint32_t fraction,
-                     uint32_t whole[2])
+uint32_t kn_probes_weigh(const struct kn_probes *p, unsigned level, int sample, uint32_t fraction)
 {
+    const struct kn_row *row = &p->row[level];
     const unsigned n = (unsigned)(sample < 0 ? -sample - 1 : sample);
-    const uint32_t round = sample < 0 ? 127 : 128;
-    const uint32_t before = n ? weight_within(probes, n - 1, fraction, round) : 0;
-    const uint32_t inner = n + 1 < probes->pairs
-                               ? probes->inner
-                               : (128u << probes->more) - (probes->pairs - 1) * probes->inner;
+    const uint32_t round = (sample < 0) == (level == 0) ? 127 : 128;
+    const uint32_t share = level ? fraction : 256 - fraction;
 
-    whole[0] = weight_within(probes, n, fraction, round) - before;
-    whole[1] = inner - whole[0];
+    if (!row->pairs)
+        return share;
+    return weight_within(row, n, share, round) - (n ? weight_within(row, n - 1, share, round) : 0);
 }

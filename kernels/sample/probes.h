@@ -12,13 +12,12 @@ int32_t kn_probes_most(uint32_t anisotropy);
 int32_t kn_probes_ratio(const struct kn_texture *t, int32_t length, int32_t area,
                         const double axis[2]);
 
-// Moves the LOD of an anisotropic filter closer to a level.
-int32_t kn_probes_sharpen(const struct kn_texture *t, int32_t lod);
+// How fast the upper level gains weight between two levels, in units of 1/16.
+int32_t kn_probes_slope(uint32_t anisotropy);
 
-// The samples for a ratio and an LOD, along an axis. `levels` are those that the fetch reads.
-struct kn_probes kn_probes_plan(int32_t ratio, int32_t lod, const double axis[2],
-                                struct kn_lod levels);
+// The samples for a ratio of the axes (256 * log2) along an axis, in the levels of `lod`.
+struct kn_probes kn_probes_plan(int32_t ratio, const double axis[2], struct kn_lod lod);
 
-// The weights of a sample in two levels. Samples have numbers from -pairs to pairs - 1.
-void kn_probes_weigh(const struct kn_probes *probes, int sample, uint32_t fraction,
-                     uint32_t whole[2]);
+// The weight of a sample in the lower level (0) or the upper one (1). Samples have numbers from
+// -pairs to pairs - 1; if there are no pairs, the only one has number 0.
+uint32_t kn_probes_weigh(const struct kn_probes *p, unsigned level, int sample, uint32_t fraction);

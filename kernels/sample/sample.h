@@ -46,7 +46,7 @@ struct kn_lane {
     uint32_t coordinate[3]; // f32 bits
     int32_t layer;
     int32_t offset[3];
-    int32_t shift_256[2]; // of a probe from the coordinates: 1/256 of a texel of level 0
+    int32_t shift_256[2]; // of a probe from the coordinates: 1/256 of a texel of its level
 };
 
 // The levels that a fetch combines.
@@ -55,11 +55,19 @@ struct kn_lod {
     uint32_t fraction; // of the next level, 0 to 255
 };
 
-// The samples of an anisotropic filter: pairs of them, one on each side of the coordinates.
-struct kn_probes {
+// The samples of an anisotropic filter in one level: pairs of them, one on each side of the
+// coordinates.
+struct kn_row {
     unsigned pairs; // 0: a single sample at the coordinates
-    unsigned more;  // the weights of all samples are 256 << more
+    unsigned more;  // weights are of 256 << more
     uint32_t
-        inner; // the weight of a sample, except those of the outermost pair, which have the rest
-    int32_t step_256[2]; // half of the way from one sample to the next: 1/256 of a texel of level 0
+        inner; // the weight of a sample, except those of the outermost pair: they have the rest
+    int32_t step_128[2]; // half of the way from one sample to the next, in 1/128 of a texel
+};
+
+// The samples of an anisotropic filter.
+struct kn_probes {
+    bool several;         // otherwise there is a single sample at the coordinates
+    unsigned more;        // the weights of all samples are 256 << more
+    struct kn_row row[2]; // of the lower level and of the upper one
 };
