@@ -225,7 +225,7 @@ static void explain_wait(const struct em_command *c, struct em_need *need)
     snprintf(need->text, sizeof need->text, "the word at %#llx to be %s %llu",
              (unsigned long long)s->address, conditions[s->condition & 3],
              (unsigned long long)s->value);
-    need->by = em_pending_find(writes_word, &s->address);
+    em_need_find(need, writes_word, &s->address);
 }
 
 static const struct em_command_ops wait_ops = {

@@ -16,6 +16,8 @@
 // A conditional node whose body repeats takes turns with the other steps, and with other commands.
 #include "launch.h"
 
+#include <stdio.h>
+
 #include "alloc.h"
 #include "call.h"
 #include "choice.h"
@@ -176,12 +178,52 @@ static CUresult run_as_ready(struct em_command *c)
     return r;
 }
 
-static const struct em_command_ops ordered_ops = {
-    .name = "graph launch", .ready = launch_ready, .run = run_in_order, .finish = finish_launch};
+// ---- for reports of deadlocks ----
+
+static const struct em_launch *launch_of_const(const struct em_command *c)
+{
+    return ((const struct launch_command *)c)->launch;
+}
+
+static void explain_launch(const struct em_command *c, struct em_need *need)
+{
+    const struct em_launch *previous = launch_of_const(c)->previous;
+    if (!previous)
+        return;
+    snprintf(need->text, sizeof need->text, "the end of the graph's launch before it");
+    need->by = em_pending_find(em_launch_is_command_of, previous);
+}
+
+static const struct em_command *waiting_step(const struct em_command *c)
+{
+    return em_launch_waiting_step(launch_of_const(c));
+}
+
+static const struct em_command *find_step(const struct em_command *c, em_match_fn *match,
+                                          const void *argument, char *name, size_t size)
+{
+    return em_launch_find_step(launch_of_const(c), match, argument, name, size);
+}
+
+static const struct em_parts_ops launch_parts = {.waiting = waiting_step, .find = find_step};
+
+bool em_launch_is_command_of(const struct em_command *c, const void *launch)
+{
+    return c->ops->parts == &launch_parts && launch_of_const(c) == launch;
+}
+
+static const struct em_command_ops ordered_ops = {.name = "graph launch",
+                                                  .ready = launch_ready,
+                                                  .run = run_in_order,
+                                                  .finish = finish_launch,
+                                                  .explain = explain_launch,
+                                                  .parts = &launch_parts};
 static const struct em_command_ops waiting_ops = {.name = "graph launch",
                                                   .ready = launch_ready,
                                                   .run = run_as_ready,
                                                   .finish = finish_launch,
+                                                  .explain = explain_launch,
+                                                  .parts = &launch_parts,
                                                   .resumes = true};
 
 // ---- submission ----

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "context_work.h"
+#include "deadlock.h"
 #include "plan.h"
 
 struct em_command;
@@ -46,6 +47,14 @@ CUresult em_launch_step(struct em_launch *launch, uint32_t step, struct em_strea
 
 // Runs all steps in their order, because they cannot wait. Releases em_lock meanwhile.
 CUresult em_launch_steps(struct em_launch *launch, struct em_stream *stream);
+
+// A pending step that waits, or NULL.
+const struct em_command *em_launch_waiting_step(const struct em_launch *launch);
+// The command of a step that matches and may still begin, and its name; or NULL.
+const struct em_command *em_launch_find_step(const struct em_launch *launch, em_match_fn *match,
+                                             const void *argument, char *name, size_t size);
+// Whether `command` is that of the launch.
+bool em_launch_is_command_of(const struct em_command *command, const void *launch);
 
 // Ends a command that is not the plan's, whether it ran or not.
 void em_launch_end_command(struct em_command *command, CUresult result);

@@ -3,11 +3,14 @@
 // their own.
 #include "launch.h"
 
+#include <stdio.h>
+
 #include "access.h"
 #include "alloc.h"
 #include "command.h"
 #include "condition.h"
 #include "call.h"
+#include "deadlock.h"
 #include "error.h"
 #include "launch_order.h"
 #include "lock.h"
@@ -129,6 +132,57 @@ static void explain_step(const struct em_command *c, struct em_need *need)
         inner->ops->explain(inner, need);
 }
 
+// ---- for reports of deadlocks ----
+
+static void name_step(const struct em_launch *l, uint32_t step, const struct em_command *inner,
+                      char *name, size_t size)
+{
+    snprintf(name, size, "%s (step %u of %u)", inner->ops->name, step + 1, l->plan->count);
+}
+
+static const struct em_command *whole_launch(const struct em_command *c, char *name, size_t size)
+{
+    const struct step_command *s = (const struct step_command *)c;
+    const struct em_command *whole = em_pending_find(em_launch_is_command_of, s->launch);
+    name_step(s->launch, s->step, s->inner, name, size);
+    return whole ? whole : c;
+}
+
+static const struct em_parts_ops step_parts = {.whole = whole_launch};
+
+static bool is_waiting_step(const struct em_command *c, const void *launch)
+{
+    return c->ops->parts == &step_parts && c->state == EM_PARKED &&
+           ((const struct step_command *)c)->launch == launch;
+}
+
+const struct em_command *em_launch_waiting_step(const struct em_launch *l)
+{
+    em_assert_locked();
+    return em_pending_find(is_waiting_step, l);
+}
+
+// Whether the step may still begin. Bodies of conditional nodes can be repeated.
+static bool may_begin(const struct em_launch *l, uint32_t step)
+{
+    return !l->started || l->plan->waiting[step] || l->plan->steps[step].section;
+}
+
+const struct em_command *em_launch_find_step(const struct em_launch *l, em_match_fn *match,
+                                             const void *argument, char *name, size_t size)
+{
+    em_assert_locked();
+    for (uint32_t i = 0; i < l->plan->count; i++) {
+        const struct em_step *s = &l->plan->steps[i];
+        const struct em_command *c = l->events && l->events[i] ? l->events[i] : s->command;
+        if (!c || !s->enabled || !may_begin(l, i) || !match(c, argument))
+            continue;
+        name_step(l, i, c, name, size);
+        return c;
+    }
+    return NULL;
+}
+
 static const struct em_command_ops host_step_ops = {
     .name = "host node", .run = run_step, .finish = finish_step, .place = EM_HOST_THREAD};
 static const struct em_command_ops waiting_step_ops = {.name = "node that waits",
@@ -136,6 +190,7 @@ static const struct em_command_ops waiting_step_ops = {.name = "node that waits"
                                                        .run = run_step,
                                                        .finish = finish_step,
                                                        .explain = explain_step,
+                                                       .parts = &step_parts,
                                                        .resumes = true};
 
 // Leaves a step to the scheduler. `inner`, whose accesses have begun, belongs to the step

@@ -219,7 +219,7 @@ static void explain_wait(const struct em_command *c, struct em_need *need)
         snprintf(need->text, sizeof need->text, "value %llu of %s, which is %llu now",
                  (unsigned long long)steps_of(s)[s->done].value, text,
                  (unsigned long long)dm_semaphore_value(&p->semaphore));
-    need->by = em_pending_find(brings, s);
+    em_need_find(need, brings, s);
 }
 
 static const struct em_command_ops signal_ops = {.name = "semaphore signal",

@@ -33,6 +33,7 @@ struct em_context;
 struct em_entry;
 struct em_need;
 struct em_order_point;
+struct em_parts_ops;
 
 // Which threads may run a command.
 enum em_place {
@@ -80,6 +81,7 @@ struct em_command_ops {
     // For the report of a deadlock: says what the command, which is parked, needs, and which
     // pending command brings it. NULL: unknown. Precondition: em_lock held.
     void (*explain)(const struct em_command *, struct em_need *);
+    const struct em_parts_ops *parts; // of commands with parts, and of parts; or NULL (deadlock.h)
     // `run` may return EM_RUN_AGAIN: the command stays the first of its stream, and runs again when
     // `ready` returns true. Such a command is always copied, even if it can run at once.
     bool resumes;

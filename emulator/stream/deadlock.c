@@ -26,8 +26,7 @@ enum {
 
 // ---- pending commands ----
 
-static const struct em_command *find_in(const struct em_command_list *list,
-                                        bool (*match)(const struct em_command *, const void *),
+static const struct em_command *find_in(const struct em_command_list *list, em_match_fn *match,
                                         const void *argument)
 {
     const struct em_command *c = list->first;
@@ -36,8 +35,7 @@ static const struct em_command *find_in(const struct em_command_list *list,
     return c;
 }
 
-const struct em_command *em_pending_find(bool (*match)(const struct em_command *, const void *),
-                                         const void *argument)
+const struct em_command *em_pending_find(em_match_fn *match, const void *argument)
 {
     em_assert_locked();
     const struct em_command *found = NULL;
@@ -46,6 +44,34 @@ const struct em_command *em_pending_find(bool (*match)(const struct em_command *
         if (!found)
             found = find_in(&c->work.unordered, match, argument);
     }
+    return found;
+}
+
+struct part_search {
+    em_match_fn *match;
+    const void *argument;
+    struct em_need *need;
+    const struct em_command **found;
+};
+
+static bool has_part(const struct em_command *c, const void *argument)
+{
+    const struct part_search *s = argument;
+    if (!c->ops->parts || !c->ops->parts->find)
+        return false;
+    *s->found = c->ops->parts->find(c, s->match, s->argument, s->need->part, sizeof s->need->part);
+    return *s->found != NULL;
+}
+
+const struct em_command *em_need_find(struct em_need *need, em_match_fn *match,
+                                      const void *argument)
+{
+    const struct em_command *found = NULL;
+    need->by = em_pending_find(match, argument);
+    if (need->by)
+        return need->by;
+    const struct part_search search = {match, argument, need, &found};
+    need->by = em_pending_find(has_part, &search);
     return found;
 }
 
@@ -59,6 +85,14 @@ static bool can_go_on(const struct em_command *c, const void *unused)
 {
     (void)unused;
     return c->state == EM_READY || c->state == EM_RUNNING;
+}
+
+// The part in which a parked command waits, or the command itself.
+static const struct em_command *waiting_part(const struct em_command *c)
+{
+    const struct em_parts_ops *parts = c ? c->ops->parts : NULL;
+    const struct em_command *part = parts && parts->waiting ? parts->waiting(c) : NULL;
+    return part ? part : c;
 }
 
 // The parked command that a pending one waits for, perhaps itself, or NULL.
@@ -106,9 +140,22 @@ static const char *call_of(const struct em_command *c, char *out, size_t size)
     return out;
 }
 
-static void add_command(struct report *r, const struct em_command *c)
+// The command that was submitted: `c`, or the whole command that it is part of, and then its name.
+static const struct em_command *whole_of(const struct em_command *c, char *part, size_t size)
 {
-    char call[64], stream[64];
+    const struct em_parts_ops *parts = c->ops->parts;
+    part[0] = 0;
+    return parts && parts->whole ? parts->whole(c, part, size) : c;
+}
+
+// `part`: of the command, or "".
+static void add_command(struct report *r, const struct em_command *c, const char *part)
+{
+    char call[64], stream[64], name[64];
+    const struct em_command *whole = whole_of(c, name, sizeof name);
+    if (part[0] || name[0])
+        add(r, "%s of the ", part[0] ? part : name);
+    c = whole;
     add(r, "%s of %s in %s", c->ops->name, call_of(c, call, sizeof call),
         em_stream_text(c->stream, stream, sizeof stream));
 }
@@ -127,27 +174,28 @@ static struct em_need need_of(const struct em_command *c)
 static bool follow(struct report *r, const struct em_command *c)
 {
     const struct em_command *seen[MOST_LINKS];
-    char call[64];
+    char call[64], part[64];
     for (unsigned links = 0; links < MOST_LINKS; links++) {
         for (unsigned i = 0; i < links; i++) {
             if (seen[i] != c)
                 continue;
-            add(r, ", after the wait of %s again: a cycle", call_of(c, call, sizeof call));
+            add(r, ", after the wait of %s again: a cycle",
+                call_of(whole_of(c, part, sizeof part), call, sizeof call));
             return true;
         }
         seen[links] = c;
         const struct em_need need = need_of(c);
         add(r, links ? ", after the " : ": the ");
-        add_command(r, c);
+        add_command(r, c, "");
         add(r, links ? ", which needs %s" : " needs %s", need.text);
         if (!need.by) {
             add(r, "; no pending command of this process brings it");
             return true;
         }
         add(r, "; the ");
-        add_command(r, need.by);
+        add_command(r, need.by, need.part);
         add(r, " would bring it");
-        c = root_of(need.by);
+        c = waiting_part(root_of(need.by));
         if (!c)
             return false;
     }
@@ -171,7 +219,7 @@ uint64_t em_deadlock_time(void)
 static bool report(void)
 {
     struct report r = {.used = 0};
-    const struct em_command *first = em_pending_find(is_parked, NULL);
+    const struct em_command *first = waiting_part(em_pending_find(is_parked, NULL));
     if (first && !follow(&r, first))
         return false;
     em_mistake(S05, CUDA_SUCCESS, "the call has waited %" PRIu64 " ms and nothing can go on%s",

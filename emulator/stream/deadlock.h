@@ -22,11 +22,29 @@ struct em_command;
 struct em_need {
     char text[160];              // "value 3 of CUexternalSemaphore #1 (it is 2)"
     const struct em_command *by; // a pending command that brings it, or NULL
+    char part[64];               // of `by` that brings it: "semaphore signal (step 2 of 3)", or ""
+};
+
+typedef bool em_match_fn(const struct em_command *, const void *argument);
+
+// Commands that consist of others: launches of graphs. A part that waits is a pending command of
+// its own, and one that has not begun is not.
+struct em_parts_ops {
+    // Of a whole command: the pending command of a part that waits, or NULL.
+    const struct em_command *(*waiting)(const struct em_command *);
+    // Of a whole command: a part that matches and has not begun, and its name; or NULL.
+    const struct em_command *(*find)(const struct em_command *, em_match_fn *match,
+                                     const void *argument, char *name, size_t size);
+    // Of a part: the whole command, and the part's name.
+    const struct em_command *(*whole)(const struct em_command *, char *name, size_t size);
 };
 
 // Returns a pending command for which `match` is true, or NULL.
-const struct em_command *em_pending_find(bool (*match)(const struct em_command *, const void *),
-                                         const void *argument);
+const struct em_command *em_pending_find(em_match_fn *match, const void *argument);
+// Looks for a command that brings what is needed, among pending commands and their parts. Sets
+// `by` and `part`, and returns the command or the part that matches, or NULL.
+const struct em_command *em_need_find(struct em_need *need, em_match_fn *match,
+                                      const void *argument);
 
 // How long a thread may sleep before em_deadlock_examine, in ns of the monotonic clock; 0: for
 // ever.

@@ -227,10 +227,10 @@ static bool records(const struct em_command *c, const void *marker)
 static void explain_wait(const struct em_command *c, struct em_need *need)
 {
     snprintf(need->text, sizeof need->text, "the record of an event");
-    need->by = em_pending_find(records, ((const struct wait *)c)->marker);
-    if (need->by)
-        em_object_text(&((const struct record *)need->by)->event->object, need->text,
-                       sizeof need->text);
+    const struct record *record =
+        (const struct record *)em_need_find(need, records, ((const struct wait *)c)->marker);
+    if (record)
+        em_object_text(&record->event->object, need->text, sizeof need->text);
 }
 
 static const struct em_command_ops wait_ops = {.name = "event wait",

@@ -153,6 +153,59 @@ static void sleep_in_function(void *unused)
     usleep(200000);
 }
 
+// A graph whose first node waits for a signal that its second node would bring.
+TEST(s05_inside_a_graph)
+{
+    start("50");
+    struct both s = timeline(0);
+    struct helper h = {.semaphore = s.host, .value = 1};
+    CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS wait = {.params.fence.value = 1};
+    CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS signal = {.params.fence.value = 2};
+    CUDA_EXT_SEM_WAIT_NODE_PARAMS waits = {&s.cuda, &wait, 1};
+    CUDA_EXT_SEM_SIGNAL_NODE_PARAMS signals = {&s.cuda, &signal, 1};
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode nodes[2];
+    EXPECT_OK(cuGraphCreate(&graph, 0));
+    EXPECT_OK(cuGraphAddExternalSemaphoresWaitNode(&nodes[0], graph, NULL, 0, &waits));
+    EXPECT_OK(cuGraphAddExternalSemaphoresSignalNode(&nodes[1], graph, nodes, 1, &signals));
+    EXPECT_OK(cuGraphInstantiate(&exec, graph, 0));
+    start_helper(&h);
+    EXPECT_OK(cuGraphLaunch(exec, NULL));
+    EXPECT_OK(cuStreamSynchronize(NULL));
+    expect_report(&h, "the semaphore wait (step 1 of 2) of the graph launch of call ");
+    EXPECT(strstr(test_last_line(), " needs value 1 of CUexternalSemaphore #1"));
+    EXPECT(
+        strstr(test_last_line(), "; the semaphore signal (step 2 of 2) of the graph launch of "));
+    EXPECT(strstr(test_last_line(), ": a cycle"));
+    EXPECT_EQ(value_of(s), 2);
+}
+
+// A stream and a graph that wait for each other.
+TEST(s05_graph_and_stream)
+{
+    start("50");
+    struct both s = timeline(0), t = timeline(0);
+    CUstream a = new_stream(), b = new_stream();
+    struct helper h = {.semaphore = s.host, .value = 1};
+    CUgraph graph;
+    CUgraphExec exec;
+    EXPECT_OK(cuStreamBeginCapture(a, CU_STREAM_CAPTURE_MODE_RELAXED));
+    EXPECT_OK(cu_wait(s.cuda, 1, a));
+    EXPECT_OK(cu_signal(t.cuda, 1, a));
+    EXPECT_OK(cuStreamEndCapture(a, &graph));
+    EXPECT_OK(cuGraphInstantiate(&exec, graph, 0));
+    start_helper(&h);
+    EXPECT_OK(cu_wait(t.cuda, 1, b));
+    EXPECT_OK(cu_signal(s.cuda, 2, b));
+    EXPECT_OK(cuGraphLaunch(exec, a));
+    EXPECT_OK(cuStreamSynchronize(b));
+    expect_report(&h, "; the semaphore signal (step 2 of 2) of the graph launch of call ");
+    EXPECT(strstr(test_last_line(), "after the semaphore wait (step 1 of 2) of the graph launch"));
+    EXPECT(strstr(test_last_line(), ": a cycle"));
+    EXPECT_OK(cuStreamSynchronize(a));
+}
+
 // A wait for work that takes long is no deadlock. Neither is a wait with a time limit.
 TEST(long_work_is_no_deadlock)
 {
@@ -207,5 +260,5 @@ TEST(a_deadlock_can_end_the_process)
 TESTS(CASE(s05_two_streams_wait_for_each_other), CASE(s05_through_an_event),
       CASE(s05_binary_that_nobody_signals), CASE(s05_value_that_is_too_high),
       CASE(s05_word_that_nobody_writes), CASE(s05_host_waits), CASE(s05_twin),
-      CASE(long_work_is_no_deadlock), CASE(no_report_without_a_time),
-      CASE(a_deadlock_can_end_the_process))
+      CASE(s05_inside_a_graph), CASE(s05_graph_and_stream), CASE(long_work_is_no_deadlock),
+      CASE(no_report_without_a_time), CASE(a_deadlock_can_end_the_process))
