@@ -12,7 +12,7 @@
 #include "lock.h"
 #include "order_state.h"
 
-enum { PAIRS = 4096 };
+enum { PAIRS = 4096, PIECES = 8 };
 
 const char *(*em_order_memory_text)(uint64_t address, char *out, size_t size);
 
@@ -32,6 +32,34 @@ static uint64_t mix_access(uint64_t hash, const struct em_order_who *who,
     hash = mix(hash, who->key);
     hash = mix(hash, bytes->first);
     return mix(hash, bytes->end);
+}
+
+static uint64_t mix_who(uint64_t hash, const struct em_order_who *who)
+{
+    hash = mix(hash, who->key);
+    hash = mix(hash, who->sequence);
+    hash = mix(hash, who->step);
+    return mix(hash, who->call);
+}
+
+// Whether these two accesses were reported already, because a third one had split the record of the
+// older one. All reports of the newer access follow each other.
+static bool is_same_pair(const struct em_order_who *older, const struct em_footprint *bytes,
+                         const struct em_order_who *who)
+{
+    static uint64_t newer, reported[PIECES];
+    static unsigned count;
+    const uint64_t hash = mix(mix(mix_who(1, who), bytes->first), bytes->end),
+                   old = mix_who(2, older);
+    if (hash != newer)
+        count = 0;
+    newer = hash;
+    for (unsigned i = 0; i < count; i++)
+        if (reported[i] == old)
+            return true;
+    if (count < PIECES)
+        reported[count++] = old;
+    return false;
 }
 
 // Whether the same two calls, in the same streams, were reported for the same bytes before: a loop
@@ -56,7 +84,7 @@ static bool is_repeated(const struct em_order_record *older, const struct em_foo
 // ---- texts ----
 
 struct text {
-    char bytes[512];
+    char bytes[1024];
 };
 
 // A function of its own, so that the compiler does not count the bytes of texts in texts.
@@ -142,19 +170,38 @@ static struct text before_text(const struct em_order_who *who, const struct em_o
     return t;
 }
 
-static struct text missing_edge(const struct em_order_who *older, const struct em_order_who *who)
+// `first` was submitted before `second`.
+static struct text missing_edge(const struct em_order_who *first, const struct em_order_who *second)
 {
-    struct text t, from = stream_text(older), to = stream_text(who),
-                   first = call_text(older->call, older->entry),
-                   second = call_text(who->call, who->entry);
-    if (older->key == who->key)
-        put(&t, "add an edge between the two nodes of the graph");
-    else if (!who->key)
-        put(&t, "synchronise with %s after %s and before %s", from.bytes, first.bytes,
-            second.bytes);
+    struct text t, from = stream_text(first), to = stream_text(second),
+                   before = call_text(first->call, first->entry),
+                   after = call_text(second->call, second->entry);
+    if (!second->key)
+        put(&t, "synchronise with %s after %s and before %s", from.bytes, before.bytes,
+            after.bytes);
     else
         put(&t, "record an event in %s after %s, and let %s wait for it before %s", from.bytes,
-            first.bytes, to.bytes, second.bytes);
+            before.bytes, to.bytes, after.bytes);
+    return t;
+}
+
+// The order that is missing, and how to add it. The older access ran first, but may have been
+// submitted later.
+static struct text advice(const struct em_order_who *older, const struct em_order_who *who,
+                          const struct em_order_point *point)
+{
+    struct text t;
+    if (older->key == who->key) {
+        put(&t, "nothing orders the two; add an edge between the two nodes of the graph");
+    } else if (older->key && who->key && older->sequence > who->sequence) {
+        struct text after = after_text(who), edge = missing_edge(who, older);
+        put(&t, "nothing orders the two, so that the later call ran first: %s; %s", after.bytes,
+            edge.bytes);
+    } else {
+        struct text after = after_text(older), before = before_text(who, point),
+                    edge = missing_edge(older, who);
+        put(&t, "nothing orders the two: %s, and %s; %s", after.bytes, before.bytes, edge.bytes);
+    }
     return t;
 }
 
@@ -178,20 +225,20 @@ static void report(const struct em_order_record *older, const struct em_footprin
         em_order_memory_text(first, memory, sizeof memory);
     struct text of = stream_text(&older->who), in = stream_text(who),
                 call = call_text(older->who.call, older->who.entry),
-                after = after_text(&older->who), before = before_text(who, point);
-    struct text edge = missing_edge(&older->who, who);
+                order = advice(&older->who, who, point);
     em_report(diagnostic_of(&older->who, who), CUDA_SUCCESS,
-              "the %s in %s %s %llu bytes from %#llx on (%s), which the %s of %s in %s %s, and "
-              "nothing orders the two: %s, and %s; %s",
+              "the %s in %s %s %llu bytes from %#llx on (%s), which the %s of %s in %s %s, and %s",
               who->name, in.bytes, act_text(who), (unsigned long long)(end - first),
               (unsigned long long)first, memory, older->who.name, call.bytes, of.bytes,
-              act_text(&older->who), after.bytes, before.bytes, edge.bytes);
+              act_text(&older->who), order.bytes);
 }
 
 void em_order_report(const struct em_order_record *older, const struct em_footprint *bytes,
                      const struct em_order_who *who, const struct em_order_point *point)
 {
     em_assert_locked();
+    if (is_same_pair(&older->who, bytes, who))
+        return;
     if (is_repeated(older, bytes, who)) {
         em_order.repeated++;
         return;
