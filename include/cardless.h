@@ -398,7 +398,7 @@ void cardlessBarrier(void);
 void cardlessGridBarrier(void);
 
 /* Returns the address of the module's variable with this index in the table, or NULL for a texture
- * or surface reference. */
+ * or surface reference and for an index that the table does not have. */
 void *cardlessVariable(unsigned index);
 
 /* Ends the grid with CUDA_ERROR_LAUNCH_FAILED (PTX: trap). */

@@ -5,8 +5,6 @@
 #include <cuda.h>
 #include <stdint.h>
 
-struct dm_import_info;
-
 enum em_journal_kind {
     EM_JOURNAL_IMPORT,
     EM_JOURNAL_BUFFER,
@@ -24,9 +22,10 @@ void em_journal_note(uint32_t entry, const char *format, ...) __attribute__((for
 // Records that the object of the entry has ended. Precondition: em_lock held.
 void em_journal_end(uint32_t entry);
 
-// Records a descriptor whose import failed. By the manual it still belongs to the program, so it is
-// reported at exit if the program never closes it (M02). Precondition: em_lock held.
-void em_journal_reject_fd(int fd, const struct dm_import_info *info);
+// Records a descriptor whose import failed, and the kind of its file ("a memfd"), a text that
+// stays. By the manual it still belongs to the program, so it is reported at exit if the program
+// never closes it (M02). Precondition: em_lock held.
+void em_journal_reject_fd(int fd, const char *kind);
 
 // Forgets a rejected descriptor, because a later import of the same number succeeded.
 // Precondition: em_lock held.

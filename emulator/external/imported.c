@@ -28,8 +28,6 @@ static CUresult bad_descriptor(int fd)
 // Refuses a descriptor that is not memory, and says which kind of file it is.
 static CUresult refuse(int fd, const struct dm_import_info *info)
 {
-    if (!em_quirk(IMPORT_BAD_FD) && info->kind != DM_FD_CLOSED)
-        em_journal_reject_fd(fd, info);
     if (fd < 0 && em_exporter_undeclared())
         return em_mistake(M13, bad_descriptor(fd),
                           "handle.fd is %d; vkGetMemoryFdKHR was called for memory that was "
@@ -109,6 +107,53 @@ static CUresult open_status(int status, int fd, const struct dm_import_info *inf
     }
 }
 
+// `status`: of em_file_recognise.
+static CUresult open_recognised(int status, const struct dm_import_info *info,
+                                struct em_context *context,
+                                const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc,
+                                struct em_imported **out)
+{
+    const int fd = desc->handle.fd;
+    if (!status && info->kind == DM_FD_POOL &&
+        desc->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD)
+        return refuse_pool(fd);
+    if (status && desc->type != CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD)
+        return refuse(fd, info);
+    CUresult r = check_kind(fd, desc, info);
+    if (r)
+        return r;
+    if (em_inject(EM_INJECT_IMPORT))
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "this import fails, as cardlessFuzzFail asked");
+    struct em_device_memory *memory;
+    r = em_device_memory(context->device, &memory);
+    if (r)
+        return r;
+    struct em_imported *imported = dm_calloc(1, sizeof *imported);
+    if (!imported)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for an imported object");
+    r = open_status(em_file_open(&memory->vram, fd, info, &imported->file), fd, info);
+    if (r) {
+        dm_free(imported);
+        return r;
+    }
+    imported->references = 1;
+    imported->physical = imported->file->physical;
+    imported->info = *info;
+    imported->size_B = desc->size;
+    imported->dedicated = desc->flags & CUDA_EXTERNAL_MEMORY_DEDICATED;
+    imported->owned.fd.fd = -1;
+    check_size(desc, info, &imported->said_size);
+    em_exporter_check_import(imported, fd);
+    // lavapipe reports the UUID of card 0.
+    if (context->device->card && (info->kind == DM_FD_MESA || info->kind == DM_FD_SWIFTSHADER))
+        em_mistake(
+            M11, CUDA_SUCCESS,
+            "%s is imported in a context of device %d, but its exporter has the UUID of device 0",
+            info->what, context->device->ordinal);
+    *out = imported;
+    return CUDA_SUCCESS;
+}
+
 CUresult em_imported_open(struct em_context *context, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc,
                           struct em_imported **out)
 {
@@ -121,44 +166,10 @@ CUresult em_imported_open(struct em_context *context, const CUDA_EXTERNAL_MEMORY
                           "handle.fd (%d) belongs to the driver since %s #%u was imported", fd,
                           before->type, before->number);
     int status = em_file_recognise(fd, &info);
-    if (!status && info.kind == DM_FD_POOL &&
-        desc->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD)
-        return refuse_pool(fd);
-    if (status && desc->type != CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD)
-        return refuse(fd, &info);
-    CUresult r = check_kind(fd, desc, &info);
-    if (r)
-        return r;
-    if (em_inject(EM_INJECT_IMPORT))
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "this import fails, as cardlessFuzzFail asked");
-    struct em_device_memory *memory;
-    r = em_device_memory(context->device, &memory);
-    if (r)
-        return r;
-    struct em_imported *imported = dm_calloc(1, sizeof *imported);
-    if (!imported)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for an imported object");
-    r = open_status(em_file_open(&memory->vram, fd, &info, &imported->file), fd, &info);
-    if (r) {
-        dm_free(imported);
-        return r;
-    }
-    imported->references = 1;
-    imported->physical = imported->file->physical;
-    imported->info = info;
-    imported->size_B = desc->size;
-    imported->dedicated = desc->flags & CUDA_EXTERNAL_MEMORY_DEDICATED;
-    imported->owned.fd.fd = -1;
-    check_size(desc, &info, &imported->said_size);
-    em_exporter_check_import(imported, fd);
-    // lavapipe reports the UUID of card 0.
-    if (context->device->card && (info.kind == DM_FD_MESA || info.kind == DM_FD_SWIFTSHADER))
-        em_mistake(
-            M11, CUDA_SUCCESS,
-            "%s is imported in a context of device %d, but its exporter has the UUID of device 0",
-            info.what, context->device->ordinal);
-    *out = imported;
-    return CUDA_SUCCESS;
+    CUresult r = open_recognised(status, &info, context, desc, out);
+    if (r && !em_quirk(IMPORT_BAD_FD))
+        em_journal_reject_fd(fd, info.what);
+    return r;
 }
 
 void em_imported_ref(struct em_imported *imported)

@@ -140,6 +140,7 @@ struct em_grid {
     bool cooperative;          // all blocks run at the same time
     const void *arguments;     // parameters_B bytes
     const uint64_t *variables; // the addresses of the image's variables
+    unsigned variable_count;
     const struct em_launch_object *objects;
     unsigned object_count;
     unsigned multiprocessors;         // of the device

@@ -58,7 +58,8 @@ const cardlessThread *em_host_thread(void)
 void *em_host_variable(unsigned index)
 {
     const struct em_host_lane *lane = host_self()->lane;
-    return lane ? (void *)(uintptr_t)lane->part->grid->variables[index] : NULL;
+    const struct em_grid *grid = lane ? lane->part->grid : NULL;
+    return grid && index < grid->variable_count ? (void *)(uintptr_t)grid->variables[index] : NULL;
 }
 
 // ---- failures ----

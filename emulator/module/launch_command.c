@@ -51,6 +51,7 @@ static CUresult run_launch(struct em_command *command)
         .cooperative = c->cooperative,
         .arguments = (const char *)c + c->arguments_at,
         .variables = c->function->module->variables,
+        .variable_count = c->function->module->image->variable_count,
         .multiprocessors = (unsigned)em_device_attribute(c->function->object.context->device,
                                                          DM_ATTRIBUTE_multiprocessor_count),
         .objects = objects_of(c),

@@ -127,7 +127,7 @@ static CUresult refuse(int fd, const struct semaphore_rule *rule)
                           "signalled",
                           fd, info.what);
     if (info.kind != DM_FD_CLOSED)
-        em_journal_reject_fd(fd, &info);
+        em_journal_reject_fd(fd, info.what);
     if (info.kind == DM_FD_POOL)
         return em_mistake(S02, CUDA_ERROR_NOT_SUPPORTED,
                           "handle.fd (%d) is a memory pool, not a semaphore", fd);
@@ -142,17 +142,21 @@ static CUresult refuse(int fd, const struct semaphore_rule *rule)
                       info.what);
 }
 
+static const char *kind_text(enum dm_semaphore_kind kind)
+{
+    return kind == DM_SEMAPHORE_TIMELINE ? "a timeline semaphore" : "a binary semaphore";
+}
+
 // The manual asks for the type that belongs to the semaphore; the driver does not check it.
 static CUresult check_kind(int fd, const struct semaphore_rule *rule,
                            const struct dm_semaphore *semaphore)
 {
     if (semaphore->kind == rule->kind)
         return CUDA_SUCCESS;
-    bool timeline = semaphore->kind == DM_SEMAPHORE_TIMELINE;
     return em_mistake(S02, em_quirk(SEMAPHORE_KIND) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE,
-                      "type %s is for %s semaphores, but handle.fd (%d) is a %s semaphore",
-                      rule->name, timeline ? "binary" : "timeline", fd,
-                      timeline ? "timeline" : "binary");
+                      "type %s is for %s semaphores, but handle.fd (%d) is %s", rule->name,
+                      rule->kind == DM_SEMAPHORE_TIMELINE ? "timeline" : "binary", fd,
+                      kind_text(semaphore->kind));
 }
 
 // Opens the payload of a checked descriptor. Sets *out to NULL if the driver accepts memory.
@@ -174,11 +178,13 @@ static CUresult open_payload(int fd, const struct semaphore_rule *rule, struct e
     CUresult r = check_kind(fd, rule, &semaphore);
     if (!r && em_inject(EM_INJECT_IMPORT))
         r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "this import fails, as cardlessFuzzFail asked");
-    if (r) {
+    if (r)
         dm_semaphore_close(&semaphore);
-        return r;
-    }
-    return em_payload_create(&semaphore, out);
+    else
+        r = em_payload_create(&semaphore, out);
+    if (r)
+        em_journal_reject_fd(fd, kind_text(semaphore.kind));
+    return r;
 }
 
 // ---- objects ----

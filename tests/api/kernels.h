@@ -127,7 +127,8 @@ static void kernel_shared(unsigned *data, unsigned at)
 static void kernel_count_up(void)
 {
     unsigned *counter = cardlessVariable(0);
-    __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+    if (!cardlessVariable(1000000)) // the table has no such variable
+        __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 
 static void kernel_bad_address(unsigned *data)

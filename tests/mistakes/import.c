@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Mistakes with cuImportExternalMemory (M01 to M13).
+#include <cardless.h>
+
 #include "external.h"
 
 #include <sys/eventfd.h>
@@ -81,6 +83,65 @@ static void expect_at_exit(void (*attempt)(void), const char *ids)
 TEST(m02_descriptor_leaks_after_failed_import)
 {
     expect_at_exit(leave_after_failed_import, "M12 M02");
+}
+
+static void import_three_times(void)
+{
+    test_context();
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC d = opaque(eventfd(0, EFD_CLOEXEC), 4096);
+    CUexternalMemory m;
+    for (int i = 0; i < 3; i++)
+        EXPECT_ERROR(cuImportExternalMemory(&m, &d), CUDA_ERROR_INVALID_HANDLE);
+}
+
+// One descriptor leaks, however often its import failed.
+TEST(m02_once_for_a_descriptor)
+{
+    expect_at_exit(import_three_times, "M12 M12 M12 M02");
+}
+
+// Descriptors that the program has closed are forgotten.
+static void leave_after_many(void)
+{
+    int fds[200];
+    CUexternalMemory m;
+    test_context();
+    for (int i = 0; i < 200; i++) {
+        fds[i] = eventfd(0, EFD_CLOEXEC);
+        CUDA_EXTERNAL_MEMORY_HANDLE_DESC d = opaque(fds[i], 4096);
+        EXPECT_ERROR(cuImportExternalMemory(&m, &d), CUDA_ERROR_INVALID_HANDLE);
+    }
+    for (int i = 0; i < 199; i++)
+        close(fds[i]);
+}
+
+TEST(m02_after_many_failed_imports)
+{
+    int status;
+    pid_t child = fork();
+    if (!child) {
+        leave_after_many();
+        exit(test_failures != 0);
+    }
+    EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status));
+    const char *first = strstr(test_reported(), "M02");
+    EXPECT(first && !strstr(first + 1, "M02"));
+}
+
+static void leave_semaphore(void)
+{
+    test_context();
+    cardlessSemaphore s;
+    CUexternalSemaphore imported;
+    CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC d = {.type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD};
+    EXPECT_OK(cardlessSemaphoreCreate(&s, CARDLESS_SEMAPHORE_TIMELINE, 0));
+    EXPECT_OK(cardlessSemaphoreExport(s, &d.handle.fd));
+    EXPECT_ERROR(cuImportExternalSemaphore(&imported, &d), CUDA_ERROR_INVALID_HANDLE);
+}
+
+TEST(m02_semaphore_of_the_other_kind)
+{
+    expect_at_exit(leave_semaphore, "S02 M02");
 }
 
 TEST(m02_twin)
@@ -347,10 +408,12 @@ TEST(m13_twin)
 }
 
 TESTS(CASE(m01_descriptor_used_after_import), CASE(m01_descriptor_imported_again), CASE(m01_twin),
-      CASE(m02_descriptor_leaks_after_failed_import), CASE(m02_twin), CASE(m04_handle_and_name),
-      CASE(m04_twin_is_m10_here), CASE(m05_resource_without_dedicated), CASE(m05_twin_is_m10_here),
-      CASE(m06_dedicated_and_offset), CASE(m06_twin), CASE(m07_size_of_the_resource),
-      CASE(m07_twin), CASE(m08_descriptor_values), CASE(m09_value_of_another_enumeration),
-      CASE(m08_m09_m10_twin), CASE(m10_not_on_this_platform), CASE(m11_another_device),
-      CASE(m11_twin), CASE(m12_not_memory), CASE(m12_as_the_driver), CASE(m12_twin),
+      CASE(m02_descriptor_leaks_after_failed_import), CASE(m02_once_for_a_descriptor),
+      CASE(m02_after_many_failed_imports), CASE(m02_semaphore_of_the_other_kind), CASE(m02_twin),
+      CASE(m04_handle_and_name), CASE(m04_twin_is_m10_here), CASE(m05_resource_without_dedicated),
+      CASE(m05_twin_is_m10_here), CASE(m06_dedicated_and_offset), CASE(m06_twin),
+      CASE(m07_size_of_the_resource), CASE(m07_twin), CASE(m08_descriptor_values),
+      CASE(m09_value_of_another_enumeration), CASE(m08_m09_m10_twin),
+      CASE(m10_not_on_this_platform), CASE(m11_another_device), CASE(m11_twin),
+      CASE(m12_not_memory), CASE(m12_as_the_driver), CASE(m12_twin),
       CASE(m13_not_declared_exportable), CASE(m13_twin))
