@@ -159,7 +159,7 @@ def interop(trace, layouts):
                       takes=9000)
     image = trace.memory('array', call, layouts[0]['size_B'], base + 0x3000000, image_memory, 0,
                          'mip chain')
-    trace.array(image, 'UNSIGNED_INT8 ×4', layouts[0], 'RGBA8 100×60, 3 layers')
+    trace.array(image, 'UNSIGNED_INT8 ×4', layouts[0], 'RGBA8, 3 layers')
     semaphores = []
     for fd, name in ((15, 'image ready'), (16, 'image done')):
         call = trace.call('cuImportExternalSemaphore',
@@ -187,11 +187,11 @@ def interop(trace, layouts):
     call = trace.call('cuArrayCreate_v2', 'pAllocateArray={Width=64, Height=64, '
                       'Format=FLOAT, NumChannels=1}', takes=4100)
     square = trace.memory('array', call, layouts[1]['size_B'], base + 0x400000, text='')
-    trace.array(square, 'FLOAT ×1', layouts[1], 'R32F 64×64')
+    trace.array(square, 'FLOAT ×1', layouts[1], 'R32F')
     call = trace.call('cuArray3DCreate_v2', 'pAllocateArray={Width=32, Height=24, Depth=12, '
                       'Format=HALF, NumChannels=4, Flags=0}', takes=4600)
     volume = trace.memory('array', call, layouts[2]['size_B'], base + 0x500000, text='')
-    trace.array(volume, 'HALF ×4', layouts[2], 'RGBA16F 32×24×12')
+    trace.array(volume, 'HALF ×4', layouts[2], 'RGBA16F')
     trace.call('cuModuleLoadData', 'image=0x55d0c0de1000', takes=31000)
     trace.call('cuModuleGetFunction', 'hmod=0x9, name="shade"', takes=1500)
     trace.call('cuMemAlloc_v2', 'bytesize=1099511627776', 'CUDA_ERROR_OUT_OF_MEMORY', 2300)

@@ -3,21 +3,20 @@
 """The page of `cardless trace --html`, in a headless Chromium: mouse, keyboard, search, the
 arithmetic of layouts, pictures, colours, and the speed with 100,000 events.
 
-  test_page.py ROOT LAYOUTS_PROGRAM [--update] [NAME…]
+  test_page.py ROOT LAYOUTS_PROGRAM CARDLESS TRACED [--update] [NAME…]
 
 `--update` writes the pictures anew with which the test compares (pictures.txt)."""
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-import synthetic
 from browser import Browser, find_browser
 from letters import letters
+from pages import (Pages, click_on, place_of, place_of_cell, place_of_memory, selected, text_of)
 
 PICTURES = os.path.join(HERE, 'pictures.txt')
 SKIP = 77
@@ -34,75 +33,6 @@ def expect(condition, text):
 
 def equal(found, wanted, text):
     expect(found == wanted, f'{text}: {found!r}, not {wanted!r}')
-
-
-class Pages:
-    """Makes the pages in a temporary folder."""
-
-    def __init__(self, root, program, folder):
-        self.folder, self.made = folder, {}
-        wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
-        self.run = lambda *a: subprocess.run([*wrapper, program, *a], check=True,
-                                             capture_output=True, text=True).stdout
-        self.layouts = json.loads(self.run('demo'))
-        self.template = subprocess.run(
-            [sys.executable, os.path.join(root, 'tools/gen/trace_page.py'),
-             os.path.join(root, 'tools/cardless/page'), '--template'],
-            check=True, capture_output=True, text=True).stdout
-
-    def url(self, kind):
-        if kind not in self.made:
-            self.made[kind] = os.path.join(self.folder, f'{kind}.html')
-            text = json.dumps(synthetic.make(kind, self.layouts), ensure_ascii=False)
-            with open(self.made[kind], 'w', encoding='utf-8') as f:
-                f.write(self.template.replace('<!--DATA-->', text.replace('<', '\\u003c')))
-        return 'file://' + self.made[kind]
-
-
-def box(page, selector):
-    """The middle of an element."""
-    return page.evaluate(f"""(() => {{ const r = document.querySelector({json.dumps(selector)})
-        .getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; }})()""")
-
-
-def click_on(page, selector):
-    page.click(*box(page, selector))
-
-
-def place_of(page, kind, number):
-    """The middle of the bar of a call or command on the screen."""
-    return page.evaluate(f"""(() => {{
-        const b = cardless.timeline.box_of(cardless.model.find('{kind}', {number}));
-        const r = document.getElementById('timeline').getBoundingClientRect();
-        return [r.x + (Math.max(b.x0, cardless.axis.gutter) + b.x1) / 2, r.y + b.y + b.height / 2];
-    }})()""")
-
-
-def place_of_memory(page, number):
-    return page.evaluate(f"""(() => {{
-        const b = cardless.space.box_of(cardless.model.find('memory', {number}).index);
-        const r = document.getElementById('space').getBoundingClientRect();
-        return [r.x + b.x0 + 3, r.y + (b.y0 + b.y1) / 2];
-    }})()""")
-
-
-def place_of_cell(page, picture, column, row):
-    """The middle of a texel or byte on the screen, after cells were made large enough for that."""
-    return page.evaluate(f"""(() => {{ const p = cardless.arrays.{picture};
-        p.cell = Math.max(p.cell, 4);
-        [p.left, p.top] = [{column} - 10, {row} - 10];
-        const r = p.canvas.getBoundingClientRect(), c = p.canvas;
-        return [r.x + c.clientLeft + p.x({column} + 0.5), r.y + c.clientTop + p.y({row} + 0.5)];
-    }})()""")
-
-
-def selected(page):
-    return page.evaluate('cardless.selected ? cardless.selected.type + "-" + '
-                         'cardless.model.id_of(cardless.selected) : null')
-
-
-def text_of(page, selector):
-    return page.evaluate(f'document.querySelector({json.dumps(selector)}).innerText')
 
 
 def test_layouts(page, pages):
@@ -353,6 +283,26 @@ def test_large(page, pages):
     expect(found > 1000, f'the search finds {found}')
 
 
+def test_recorded(page, pages):
+    """A real run: its calls, an array, the diagnostic, and what a call waits for."""
+    page.open(pages.recorded_url('threads'))
+    calls = page.evaluate('cardless.model.calls.count')
+    expect(calls > 12000, f'{calls} calls of five threads')
+    equal(page.evaluate('cardless.timeline.lanes.filter(l => l.type === "calls").length'), 5,
+          'lanes of threads')
+    page.key('2')
+    page.move(*place_of_cell(page, 'texels', 1, 0))
+    said = text_of(page, '#array-place')
+    expect('is bytes 0x4 to 0x7' in said, f'the place of texel (1, 0): {said}')
+    page.key('4')
+    click_on(page, '.diagnostic')
+    click_on(page, '#details [data-item^="call-"]')
+    expect('CUDA_ERROR_INVALID_VALUE' in text_of(page, '#details'), 'the result of a failed call')
+    page.evaluate('cardless.select({type: "call", index: '
+                  'cardless.model.calls.name.indexOf("cuStreamSynchronize")}, true)')
+    expect('memcpy' in text_of(page, '#details'), 'the command that a call waits for')
+
+
 def test_empty(page, pages):
     page.open(pages.url('empty'))
     equal(page.evaluate('cardless.model.calls.count'), 0, 'calls of an empty trace')
@@ -458,7 +408,7 @@ def test_pictures(page, pages):
 
 
 def main():
-    root, program, *names = sys.argv[1:]
+    root, program, tool, traced, *names = sys.argv[1:]
     if not find_browser():
         print('SKIPPED: no Chromium (Debian: chromium-headless-shell): the page is not tested')
         return SKIP
@@ -467,7 +417,7 @@ def main():
     tests = {name[5:]: test for name, test in globals().items() if name.startswith('test_')}
     with tempfile.TemporaryDirectory(prefix='cardless-page-') as folder, \
             Browser(WIDTH, HEIGHT) as page:
-        pages = Pages(root, program, folder)
+        pages = Pages(root, (program, tool, traced), folder)
         page.open(pages.url('demo'))
         if update:
             with open(PICTURES, 'w', encoding='utf-8') as f:

@@ -5,6 +5,7 @@
 #include <getopt.h>
 
 #include "cardless.h"
+#include "trace_html.h"
 
 static const char usage[] =
     "usage: cardless trace [options] FILE\n"
@@ -19,6 +20,7 @@ static const char usage[] =
     "                       letters\n"
     "  --compare OTHER      where this run and another one differ first; addresses may differ\n"
     "  --perfetto OUT.json  write the run for ui.perfetto.dev and chrome://tracing\n"
+    "  --html OUT.html      write a page for a browser: timeline, address space and arrays\n"
     "  --summary            counts and times by call and by kind of command\n"
     "\n"
     "Exit status: 0; 1 if two runs differ; 2 if the arguments are wrong; 3 if a file cannot be\n"
@@ -40,14 +42,18 @@ static int compare(const struct trace_model *model, const char *path)
 int cmd_trace(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"filter", required_argument, NULL, 'f'},   {"compare", required_argument, NULL, 'c'},
-        {"perfetto", required_argument, NULL, 'p'}, {"summary", no_argument, NULL, 's'},
-        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
+        {"filter", required_argument, NULL, 'f'},
+        {"compare", required_argument, NULL, 'c'},
+        {"perfetto", required_argument, NULL, 'p'},
+        {"summary", no_argument, NULL, 's'},
+        {"html", required_argument, NULL, 'w'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     struct trace_filter filter = {.any = false};
     struct trace_model model;
     bool summary = false;
-    const char *other = NULL, *perfetto = NULL;
+    const char *other = NULL, *perfetto = NULL, *html = NULL;
     int c;
     while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
         if (c == 'h') {
@@ -59,6 +65,8 @@ int cmd_trace(int argc, char **argv)
             other = optarg;
         if (c == 'p')
             perfetto = optarg;
+        if (c == 'w')
+            html = optarg;
         if (c == '?' || (c == 'f' && !trace_filter_read(&filter, optarg)))
             return 2;
     }
@@ -74,6 +82,8 @@ int cmd_trace(int argc, char **argv)
         status = compare(&model, other);
     else if (perfetto)
         status = trace_write_perfetto(&model, perfetto) ? 0 : UNREADABLE;
+    else if (html)
+        status = trace_write_html(&model, html) ? 0 : UNREADABLE;
     else if (summary)
         trace_print_summary(&model, stdout);
     else

@@ -75,6 +75,7 @@ class Details {
                 ['Caller', c.caller && c.caller[index]]]),
             this.links('Commands', this.items('command', model.commands_of_call.get(number))),
             this.links('Memory', this.items('memory', model.memory_of_call.get(number))),
+            this.links('Arrays', this.items('array', model.arrays_of_call.get(number))),
             this.ordering(item),
             this.neighbours(item, model.calls_of_thread.get(c.thread[index]), 'on this thread'),
         ];
@@ -186,16 +187,17 @@ class Details {
 
     of_array(index) {
         const {model} = this, a = model.arrays[index], l = a.layout;
-        const memory = model.find('memory', a.memory);
+        const memory = model.find('memory', a.memory), call = model.find('call', a.call);
         return [
             heading('Array', `#${a.id}`, model.array_name(index)),
             facts([['Format', a.format], ['Extent', [a.width, a.height, a.depth]
                 .filter(n => n).join(' × ')], ['Levels', l.levels.length],
             ['Layers', l.layered ? l.layers : null], ['Layout', l.kind],
             ['Bytes', format_exact_size(l.total_B)], ['Memory', format_exact_size(l.size_B)],
-            ['Aligned to', format_size(l.alignment_B)]]),
+            ['Aligned to', l.alignment_B ? format_size(l.alignment_B) : null]]),
             element('p', null, element('button.wide', {type: 'button',
                 onclick: () => this.app.show_tab('arrays')}, 'Show its levels and bytes')),
+            this.links('Made by', call ? [call] : []),
             this.links('Memory', memory ? [memory] : []),
             memory ? this.accesses(memory.index) : null,
         ];
@@ -267,12 +269,13 @@ class Details {
         const alive = Array.from(m.end.keys()).filter(i => m.end[i] === Infinity);
         const failed = Array.from(model.calls.failed.keys()).filter(i => model.calls.failed[i]);
         return [
-            heading('This run', null, data.program || 'a program'),
+            heading('This run', null, short_program(data.program)),
             facts([['Processor', data.cpu], ['Policy', data.policy],
                 ['Duration', format_ns(model.duration)],
                 ['Calls', group_digits(model.calls.count)],
                 ['Commands', group_digits(k.count)],
-                ['Peak memory', format_size(model.peak_memory)]]),
+                ['Peak memory', format_size(model.peak_memory)],
+                ['Lost', data.lost ? `${data.lost} blocks of the recording` : null]]),
             model.diagnostics.length ? this.links('Diagnostics', this.items('diagnostic',
                 [...model.diagnostics.keys()]), item => model.diagnostics[item.index].text) :
                 section('Diagnostics', element('p.more', null, 'Nothing was reported.')),
@@ -299,6 +302,11 @@ function facts(rows) {
     const shown = rows.filter(([, value]) => value !== null && value !== undefined && value !== '');
     return element('dl', null, shown.map(([name, value]) =>
         [element('dt', null, name), element('dd', null, String(value))]));
+}
+
+// A program's arguments, without the folder of the first one.
+function short_program(text) {
+    return (text || 'a program').replace(/^\S*\/(?=[^\s/]+(\s|$))/, '');
 }
 
 // Splits "dptr=0x…, desc={a=1, b=2}; *count=1" at the commas and semicolons that are outside of

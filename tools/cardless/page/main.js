@@ -38,7 +38,8 @@ class App {
         this.make_tabs();
         this.axis.listeners.push(() => this.redraw());
         by_id('program').textContent = data.program || '';
-        document.title = `${data.program || 'Trace'} – Cardless trace`;
+        by_id('program').title = data.program || '';
+        document.title = `${short_program(data.program)} – Cardless trace`;
         new ResizeObserver(() => this.redraw(true)).observe(by_id('views'));
         this.fit_timeline();
         this.show_tab(this.first_tab());

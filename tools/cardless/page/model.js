@@ -198,6 +198,7 @@ class Model {
             i => this.diagnostics[i].call || null);
         this.diagnostics_of_memory = group_rows(this.diagnostics.length,
             i => this.diagnostics[i].memory || null);
+        this.arrays_of_call = group_rows(this.arrays.length, i => this.arrays[i].call || null);
         this.arrays_of_memory = group_rows(this.arrays.length, i => this.arrays[i].memory || null);
         this.commands_of_object = group_rows(k.count, i => k.object ? k.object[i] || null : null);
         this.commands_of_stream = group_rows(k.count, i => k.stream[i]);
@@ -251,8 +252,11 @@ class Model {
     }
 
     time_of_array(index) {
-        const memory = this.memory.by_id.get(this.arrays[index].memory);
-        return memory === undefined ? [0, Infinity] : this.time_of({type: 'memory', index: memory});
+        const array = this.arrays[index], memory = this.memory.by_id.get(array.memory);
+        if (memory !== undefined)
+            return this.time_of({type: 'memory', index: memory});
+        return [array.born || 0, array.died === undefined || array.died === null ? Infinity :
+            array.died];
     }
 
     // All memory that shows some of the same bytes as `index`, without itself.
@@ -291,7 +295,8 @@ class Model {
 
     array_name(index) {
         const a = this.arrays[index];
-        return a.name || `${a.format} ${[a.width, a.height, a.depth].filter(n => n).join('×')}`;
+        const extent = [a.width, a.height, a.depth].filter(n => n).join('×');
+        return a.name ? `${a.name}, ${extent}` : `${a.format} ${extent}`;
     }
 
     find(type, id) {

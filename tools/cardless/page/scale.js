@@ -36,6 +36,12 @@ class Scale {
         return y;
     }
 
+    // Whether memory was ever at an address.
+    covers(address) {
+        const next = lower_bound(this.cuts, address + 1);
+        return next > 0 && next < this.cuts.length && !this.gap[next - 1];
+    }
+
     at(address) {
         const {cuts, y} = this;
         const next = lower_bound(cuts, address);

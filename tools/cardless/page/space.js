@@ -358,7 +358,7 @@ class Space {
                 c.fillRect(x0, top, w, h);
             c.strokeRect(x0, top, w, h);
         };
-        if (this.addresses)
+        if (this.addresses && this.addresses.covers(address))
             box(this.addresses.at(address), this.addresses.at(address + size), strong ? 0.95 : 0.6);
         if (strong) { // the same bytes through aliases, and in the memory below
             const at = app.model.memory_at(address, k.start[i]);
@@ -462,8 +462,8 @@ function memory_of_item(model, item) {
 }
 
 function memory_colour(kind) {
-    const found = [[/reserv/, 'reservation'], [/import|external|another process/, 'import'],
-        [/graphics/, 'graphics'], [/array/, 'array'], [/mapping/, 'mapping'],
+    const found = [[/reserv/, 'reservation'], [/import|shared|another process/, 'import'],
+        [/graphics/, 'graphics'], [/array/, 'array'], [/mapping|mapped/, 'mapping'],
         [/./, 'allocation']].find(([words]) => words.test(kind));
     return theme[found[1]];
 }

@@ -243,11 +243,11 @@ class Timeline {
     draw_graphics(c, lane, y) {
         const {axis, app} = this, k = app.model.commands;
         this.draw_life(c, lane, y);
-        lane.spans = lane.spans || mapped_spans(k, lane.items);
+        lane.spans = lane.spans || app.model.objects[lane.item.index].spans ||
+            mapped_spans(k, lane.items);
         for (const [from, to] of lane.spans) {
-            const x0 = Math.max(axis.x(k.to[from]), axis.gutter - 4);
-            const x1 = Math.min(to < 0 ? axis.x_of_time(app.model.end) : axis.x(k.from[to]),
-                this.width + 4);
+            const x0 = Math.max(axis.x_of_time(from), axis.gutter - 4);
+            const x1 = Math.min(axis.x_of_time(to === null ? app.model.end : to), this.width + 4);
             if (x1 < axis.gutter || x0 > this.width)
                 continue;
             c.fillStyle = theme.graphics;
@@ -477,15 +477,15 @@ class Timeline {
     }
 }
 
-// The pairs of `map` and `unmap` commands of a resource; -1 stands for a missing end.
+// The times between `map` and `unmap` commands of a resource; null if it was never unmapped.
 function mapped_spans(k, items) {
     const spans = [];
     for (const i of items)
         if (/unmap/.test(k.kind[i])) {
-            if (spans.length && spans[spans.length - 1][1] < 0)
-                spans[spans.length - 1][1] = i;
+            if (spans.length && spans[spans.length - 1][1] === null)
+                spans[spans.length - 1][1] = k.start[i];
         } else if (/map/.test(k.kind[i])) {
-            spans.push([i, -1]);
+            spans.push([k.end[i], null]);
         }
     return spans;
 }

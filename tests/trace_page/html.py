@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks the data in pages of `cardless trace --html`, without a browser.
+
+  html.py CARDLESS TRACED"""
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+WRAPPER = shlex.split(os.environ.get('MESON_EXE_WRAPPER', ''))
+TOOL, PROGRAM = sys.argv[1:3]
+
+
+def run(*arguments, status=0):
+    r = subprocess.run([*WRAPPER, TOOL, *arguments], capture_output=True, text=True, timeout=60)
+    assert r.returncode == status, (arguments, r.returncode, r.stderr)
+    return r.stdout + r.stderr
+
+
+def rows(data, name):
+    """The rows of a table as dictionaries."""
+    table = data[name]
+    return [dict(zip(table['fields'], row)) for row in table['rows']]
+
+
+def text(data, value):
+    return data['strings'][value] if isinstance(value, int) else value
+
+
+def check(folder):
+    recorded, page = (os.path.join(folder, name) for name in ('run.cardless', 'run.html'))
+    hostile = '</script><!--\x01"\\'  # becomes part of the program's name
+    run('run', '--diagnostics', 'off', '--trace', recorded, '--', PROGRAM, 'return', hostile)
+    printed = run('trace', recorded)
+    assert run('trace', '--html', page, recorded) == ''
+    with open(page, encoding='utf-8') as f:
+        html = f.read()
+    assert html.startswith('<!doctype html>') and html.rstrip().endswith('</html>')
+    assert html.count('</script>') == 2, html.count('</script>')
+    source = re.search(r'<script type="application/json" id="trace">(.*?)</script>', html, re.S)[1]
+    data = json.loads(source)
+    assert data['program'].endswith(hostile), data['program']
+    calls, commands, memory = (rows(data, name) for name in ('calls', 'commands', 'memory'))
+    names = [text(data, call['name']) for call in calls]
+    assert names == re.findall(r'#\d+ (\w+)\(', printed), names
+    assert [call['n'] for call in calls] == list(range(1, len(calls) + 1))
+    fill = next(c for c in commands if text(data, c['kind']) == 'memset')
+    held = next(m for m in memory if m['address'] == fill['writes'][0][0])
+    assert fill['writes'] == [[held['address'], 4096]] and held['size'] == 4096
+    assert names[held['born_call'] - 1] == 'cuMemAlloc_v2' and held['born'] < held['died']
+    assert names[fill['call'] - 1] == 'cuMemsetD32Async'
+    assert fill['queued'] <= fill['start'] <= fill['end'] <= data['duration_ns']
+    why = {text(data, edge['why']) for edge in rows(data, 'edges')}
+    assert {'stream', 'event', 'synchronise'} <= why, why
+    check_array(data['arrays'])
+    failed = [call for call in calls if text(data, call['result']) == 'CUDA_ERROR_INVALID_VALUE']
+    assert [names[call['n'] - 1] for call in failed] == ['cuMemFree_v2']
+    assert [d['call'] for d in data['diagnostics']] == [failed[0]['n']]
+    assert '0x1234' in data['diagnostics'][0]['text']
+
+
+def check_array(arrays):
+    """64x32 texels of 4 bytes: four columns of four GOBs, in blocks of four."""
+    assert len(arrays) == 1, arrays
+    array = arrays[0]
+    assert (array['width'], array['height'], array['depth']) == (64, 32, 0), array
+    level = array['layout']['levels'][0]
+    assert array['layout']['kind'] == 'block-linear' and array['layout']['element_B'] == 4
+    assert (level['width_gob'], level['height_gob'], level['block_height_log2_gob']) == (4, 4, 2)
+    assert array['died'] > array['born']
+
+
+def check_errors(folder):
+    recorded = os.path.join(folder, 'run.cardless')
+    said = run('trace', '--html', os.path.join(folder, 'none', 'run.html'), recorded, status=3)
+    assert 'No such file or directory' in said, said
+    said = run('trace', '--html', '/dev/full', recorded, status=3)
+    assert 'cannot be written' in said, said
+
+
+with tempfile.TemporaryDirectory() as temporary:
+    check(temporary)
+    check_errors(temporary)
+print('the page has the data of the run')
