@@ -38,7 +38,15 @@ static inline unsigned said_count(char *line, size_t size_B)
     return count;
 }
 
-// After a call that has returned r: a refusal has said one sentence, with its code. Returns r.
+// Whether work may be done after the call that submitted it.
+static inline bool said_late(void)
+{
+    const char *policy = getenv("CARDLESS_POLICY");
+    return policy && strcmp(policy, "eager");
+}
+
+// After a call that has returned r: a refusal has said one sentence, with its code. Before it a
+// call that waits may have said the sentence of the work that failed in it. Returns r.
 static inline CUresult said_check(CUresult r, const char *call)
 {
     static char line[1 << 16];
@@ -50,8 +58,8 @@ static inline CUresult said_check(CUresult r, const char *call)
         return r;
     FUZZ_CHECK(!cuGetErrorName(r, &name), "%s returned %d, which has no name", call, (int)r);
     snprintf(expected, sizeof expected, "\"result\":\"%s\"", name);
-    FUZZ_CHECK(count == 1 && strstr(line, expected), "%s returned %s and said %u sentences: %s",
-               call, name, count, line);
+    FUZZ_CHECK(count >= 1 && count <= 1u + said_late() && strstr(line, expected),
+               "%s returned %s and said %u sentences: %s", call, name, count, line);
     const char *text = strstr(line, "\"text\":\"");
     FUZZ_CHECK(text && text[8] != '"', "%s: no sentence: %s", call, line);
     return r;
