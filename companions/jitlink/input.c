@@ -56,5 +56,8 @@ bool jl_input_matches(nvJitLinkInputType found, nvJitLinkInputType wanted)
     // Index files are LTO-IR.
     if (wanted == NVJITLINK_INPUT_INDEX)
         return found == NVJITLINK_INPUT_LTOIR;
+    // PTX is what nvrtcGetCUBIN gives here.
+    if (wanted == NVJITLINK_INPUT_CUBIN && found == NVJITLINK_INPUT_PTX)
+        return true;
     return found == wanted && found != NVJITLINK_INPUT_NONE;
 }

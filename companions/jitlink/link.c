@@ -191,6 +191,8 @@ static nvJitLinkResult check_type(struct nvJitLink *l, nvJitLinkInputType *type,
         add_to_log(l, "%s: the input is not of the nvJitLinkInputType %d", name, (int)*type);
         return NVJITLINK_ERROR_INCORRECT_INPUT_TYPE;
     }
+    if (*type == NVJITLINK_INPUT_CUBIN)
+        *type = found;
     return NVJITLINK_SUCCESS;
 }
 

@@ -45,7 +45,7 @@ TEST(image_runs)
     CUdeviceptr p;
     CUcontext current = ptx_start(), after;
     nvJitLinkHandle h = create();
-    EXPECT_EQ(add(h, NVJITLINK_INPUT_PTX, caller), NVJITLINK_SUCCESS);
+    EXPECT_EQ(add(h, NVJITLINK_INPUT_CUBIN, caller), NVJITLINK_SUCCESS); // as NVRTC's are here
     EXPECT_EQ(nvJitLinkGetLinkedCubinSize(h, &size), NVJITLINK_ERROR_INTERNAL);
     EXPECT_EQ(add(h, NVJITLINK_INPUT_ANY, callee), NVJITLINK_SUCCESS);
     EXPECT_EQ(nvJitLinkComplete(h), NVJITLINK_SUCCESS);
@@ -117,7 +117,8 @@ TEST(mistakes)
     static const unsigned char lto[] = {0xed, 0x43, 0x4e, 0x7f, 1, 0};
     nvJitLinkHandle h = create();
     size_t size;
-    EXPECT_EQ(add(h, NVJITLINK_INPUT_CUBIN, callee), NVJITLINK_ERROR_INCORRECT_INPUT_TYPE);
+    EXPECT_EQ(add(h, NVJITLINK_INPUT_CUBIN, "garbage"), NVJITLINK_ERROR_INCORRECT_INPUT_TYPE);
+    EXPECT_EQ(add(h, NVJITLINK_INPUT_OBJECT, callee), NVJITLINK_ERROR_INCORRECT_INPUT_TYPE);
     EXPECT_EQ(add(h, NVJITLINK_INPUT_PTX, "garbage"), NVJITLINK_ERROR_INCORRECT_INPUT_TYPE);
     EXPECT_EQ(add(h, NVJITLINK_INPUT_ANY, "garbage"), NVJITLINK_ERROR_UNRECOGNIZED_INPUT);
     EXPECT_EQ(add(h, (nvJitLinkInputType)77, callee), NVJITLINK_ERROR_INCORRECT_INPUT_TYPE);
