@@ -101,8 +101,8 @@ KN_INLINE struct kn_axis kn_axis_point(const struct kn_axis_rule *r, uint32_t bi
     return (struct kn_axis){texel, texel, 0};
 }
 
-// The texel at a position on a face without seams. The coordinate, from 0 to 1, is rounded to 24
-// bits after the point.
+// The texel at a position on a face without seams: texels outside are clamped. The coordinate, from
+// 0 to 1, is rounded to 24 bits after the point.
 KN_INLINE struct kn_axis kn_axis_face_point(const struct kn_axis_rule *r, uint32_t bits)
 {
     float coordinate;
@@ -110,8 +110,8 @@ KN_INLINE struct kn_axis kn_axis_face_point(const struct kn_axis_rule *r, uint32
     int32_t texel;
 
     memcpy(&coordinate, &bits, sizeof coordinate);
-    index = (int64_t)((double)coordinate * 0x1p24 + 0.5) * r->size >> 24;
-    texel = (int32_t)(index < r->size ? index : r->size - 1);
+    index = ((int64_t)((double)coordinate * 0x1p24 + 0.5) * r->size + r->shift_256 * 0x10000) >> 24;
+    texel = index < 0 ? 0 : (int32_t)(index < r->size ? index : r->size - 1);
     return (struct kn_axis){texel, texel, 0};
 }
 

@@ -51,6 +51,14 @@ struct kn_cube_point kn_cube_point(const struct kn_lane *lane)
     return point;
 }
 
+void kn_cube_plane(unsigned face, const double vector[3], double st[2])
+{
+    const struct face_axes f = face_axes[face];
+
+    st[0] = vector[f.s] * f.s_sign;
+    st[1] = vector[f.t] * f.t_sign;
+}
+
 unsigned kn_cube_face(struct kn_lane *lane)
 {
     const struct kn_cube_point point = kn_cube_point(lane);
@@ -63,7 +71,7 @@ unsigned kn_cube_face(struct kn_lane *lane)
 }
 
 // Moves a texel outside of one edge to the face beyond it. Texels are at whole odd or even numbers
-// from -(size + 1) to size + 1; the cube is then `size` from its centre to each face.
+// from 1 - size to size - 1 inside a face; the cube is then `size` from its centre to each face.
 static void seam_cross(int32_t size, int32_t *x, int32_t *y, int32_t *z)
 {
     const unsigned face = (unsigned)*z % 6;
@@ -71,14 +79,18 @@ static void seam_cross(int32_t size, int32_t *x, int32_t *y, int32_t *z)
     const struct face_axes from = face_axes[face];
     int32_t s = 2 * *x + 1 - size, t = 2 * *y + 1 - size;
     double direction[3];
-    int32_t inside = size - 1; // half a texel from the edge on the other face
+    int32_t inside; // as far from the edge on the other face
     unsigned to_face;
     struct face_axes to;
 
-    if (s > size || s < -size)
+    if (s > size || s < -size) {
+        inside = 2 * size - (s < 0 ? -s : s);
         s = s < 0 ? -size : size;
-    else
+    } else {
+        inside = 2 * size - (t < 0 ? -t : t);
         t = t < 0 ? -size : size;
+    }
+    inside = inside < 1 - size ? 1 - size : inside;
     direction[from.s] = s * from.s_sign;
     direction[from.t] = t * from.t_sign;
     direction[face / 2] = face & 1 ? -inside : inside;
@@ -89,18 +101,35 @@ static void seam_cross(int32_t size, int32_t *x, int32_t *y, int32_t *z)
     *z = first + (int32_t)to_face;
 }
 
+// Replaces a tap that is outside of a face by its neighbour on another face. Samples of anisotropic
+// filters may be far outside. What the card reads if they are beyond two edges is not known; here
+// it is a texel beyond one of them.
+static void cross_edge(struct kn_taps *taps, unsigned i, int32_t size)
+{
+    const bool x_out = taps->x[i] < 0 || taps->x[i] >= size;
+    const bool y_out = taps->y[i] < 0 || taps->y[i] >= size;
+
+    if (x_out && y_out)
+        taps->y[i] = taps->y[i] < 0 ? 0 : size - 1;
+    if (x_out || y_out)
+        seam_cross(size, &taps->x[i], &taps->y[i], &taps->z[i]);
+}
+
+// Whether a texel's index is just outside of a face.
+static bool is_beside(int32_t at, int32_t size)
+{
+    return at == -1 || at == size;
+}
+
 void kn_cube_seams(struct kn_taps *taps, unsigned from, int32_t size)
 {
     unsigned corner = KN_TAPS_MAX;
 
-    for (unsigned i = from; i < from + 4; i++) {
-        const bool x_out = taps->x[i] < 0 || taps->x[i] >= size;
-        const bool y_out = taps->y[i] < 0 || taps->y[i] >= size;
-        if (x_out && y_out)
+    for (unsigned i = from; i < from + 4; i++)
+        if (is_beside(taps->x[i], size) && is_beside(taps->y[i], size))
             corner = i;
-        else if (x_out || y_out)
-            seam_cross(size, &taps->x[i], &taps->y[i], &taps->z[i]);
-    }
+        else
+            cross_edge(taps, i, size);
     if (corner == KN_TAPS_MAX)
         return;
     // It gives a third of its weight to each of its neighbours, rounded to the nearest, and the

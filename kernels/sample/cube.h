@@ -13,6 +13,9 @@ struct kn_cube_point {
 // The point in the direction of lane->coordinate.
 struct kn_cube_point kn_cube_point(const struct kn_lane *lane);
 
+// The components of a vector along the s and t axes of a face.
+void kn_cube_plane(unsigned face, const double vector[3], double st[2]);
+
 // Replaces the direction in lane->coordinate by normalised coordinates of a face, and returns the
 // face: 0 to 5.
 unsigned kn_cube_face(struct kn_lane *lane);

@@ -234,12 +234,23 @@ static struct vector cube_vector(const struct kn_cube_point *from, const struct 
     return v;
 }
 
-static double cube_length(const struct kn_texture *t, const struct kn_lane *lane,
-                          const uint32_t dx[3], const uint32_t dy[3])
+// The components of a cube's vector on a face.
+static struct vector on_face(unsigned face, struct vector v)
 {
+    struct vector st = {{0, 0, 0}};
+
+    kn_cube_plane(face, v.part, st.part);
+    return st;
+}
+
+// Gradients that leave a face have a length alone.
+static struct kn_gradient cube_gradient(const struct kn_texture *t, const struct kn_lane *lane,
+                                        const uint32_t dx[3], const uint32_t dy[3])
+{
+    const double size = t->level[0].width;
     struct kn_lane beside = *lane, below = *lane;
     struct kn_cube_point at, right, down;
-    struct vector x, y;
+    struct vector x, y, axis;
 
     for (unsigned i = 0; i < 3; i++) {
         const float c = kn_float_of_bits(lane->coordinate[i]);
@@ -249,18 +260,21 @@ static double cube_length(const struct kn_texture *t, const struct kn_lane *lane
     at = kn_cube_point(lane);
     right = kn_cube_point(&beside);
     down = kn_cube_point(&below);
-    x = cube_vector(&at, &right, t->level[0].width);
-    y = cube_vector(&at, &down, t->level[0].width);
-    if (at.face == right.face && at.face == down.face)
-        return length_of_pair(x, y);
-    return longest(length_of(x), length_of(y));
+    x = cube_vector(&at, &right, size);
+    y = cube_vector(&at, &down, size);
+    if (at.face != right.face || at.face != down.face)
+        return (struct kn_gradient){.length = longest(length_of(x), length_of(y))};
+    axis = on_face(at.face, longest_of_pair(x, y));
+    return (struct kn_gradient){.length = length_of_pair(x, y),
+                                .area = area_of_pair(on_face(at.face, x), on_face(at.face, y)),
+                                .axis = {axis.part[0], axis.part[1]}};
 }
 
 struct kn_gradient kn_gradient(const struct kn_texture *t, const struct kn_lane *lane,
                                const uint32_t dx[3], const uint32_t dy[3])
 {
     if (t->shape == KN_TEXTURE_CUBE || t->shape == KN_TEXTURE_CUBE_LAYERED)
-        return (struct kn_gradient){.length = cube_length(t, lane, dx, dy)};
+        return cube_gradient(t, lane, dx, dy);
     const struct vector x = vector_of(t, lane, dx), y = vector_of(t, lane, dy);
     const struct vector axis = longest_of_pair(x, y);
     if (t->shape == KN_TEXTURE_3D || t->shape == KN_TEXTURE_1D_LAYERED)
