@@ -161,9 +161,9 @@ static void html_semaphore(const struct html *h, const struct trace_command *c)
     if (i == h->m->object_count) {
         fputs("null,null", h->to);
     } else {
-        value = html_number(text.bytes, "value", UINT64_MAX);
-        fprintf(h->to, "%zu,", i + 1);
-        html_time(h->to, value);
+        value = html_number(text.bytes, "value", 0);
+        // Numbers in JavaScript are exact up to 2^53.
+        fprintf(h->to, value >> 53 ? "%zu,\"%" PRIu64 "\"" : "%zu,%" PRIu64, i + 1, value);
     }
     em_text_finish(&text);
 }

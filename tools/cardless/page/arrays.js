@@ -207,22 +207,27 @@ class ArrayPane {
         c.textBaseline = 'middle';
         this.level_boxes = [];
         const total_px = layout.levels.reduce((sum, v) => sum + v.width_px, 0);
-        const room = width - 30 - 6 * layout.levels.length;
+        const many = layout.levels.length > 6, gap = many ? 2 : 6, least = many ? 5 : 7;
+        const room = width - 34 - (gap + least / 2) * layout.levels.length;
         const depth = Math.max(...layout.levels.map((_, i) => layout_depth(layout, i)));
         const rows = Math.min(depth, Math.max(1, Math.floor((height - 24) / 30)));
         const first = clamp(this.z - (rows >> 1), 0, depth - rows);
         const row_px = Math.min((height - 26) / rows, 60);
         const scale = Math.min(room / total_px, (row_px - 8) / layout.levels[0].height_px);
-        let x = 26;
+        let x = 26, free = 0;
         layout.levels.forEach((v, level) => {
-            const w = Math.max(v.width_px * scale, 7), h = Math.max(v.height_px * scale, 7);
+            const w = Math.max(v.width_px * scale, least);
+            const h = Math.max(v.height_px * scale, least);
             c.fillStyle = theme.soft;
-            c.fillText(String(level), x + Math.min(w / 2, 8) - 3, 10);
+            if (x >= free) {
+                c.fillText(String(level), x, 10);
+                free = x + 12;
+            }
             for (let row = 0; row < rows; row++)
                 if (first + row < layout_depth(layout, level))
                     this.draw_level_box(c, {x, y: 20 + row * row_px, w, h, level,
                         z: first + row});
-            x += w + 6;
+            x += w + gap;
         });
         c.fillStyle = theme.soft;
         for (let row = 0; row < rows && depth > 1; row++)

@@ -33,6 +33,8 @@ class Details {
         const {model} = this;
         if (item.type === 'call')
             return `${model.calls.name[item.index]} #${model.calls.n[item.index]}`;
+        if (item.type === 'diagnostic')
+            return `${model.name_of(item)} · ${model.diagnostics[item.index].text}`;
         if (item.type === 'memory')
             return this.app.space.label_of(item.index);
         return model.name_of(item);
@@ -277,10 +279,10 @@ class Details {
                 ['Peak memory', format_size(model.peak_memory)],
                 ['Lost', data.lost ? `${data.lost} blocks of the recording` : null]]),
             model.diagnostics.length ? this.links('Diagnostics', this.items('diagnostic',
-                [...model.diagnostics.keys()]), item => model.diagnostics[item.index].text) :
+                [...model.diagnostics.keys()])) :
                 section('Diagnostics', element('p.more', null, 'Nothing was reported.')),
             this.links('Failed calls', this.items('call', failed),
-                item => model.calls.result[item.index]),
+                item => model.calls.result[item.index].replace(/^(CUDA_ERROR_|cudaError)/, '')),
             this.links('Longest commands', this.items('command', longest),
                 item => format_ns(k.end[item.index] - k.start[item.index]), false),
             this.links('Alive at the end', this.items('memory', alive)),

@@ -125,6 +125,14 @@ function read_theme() {
     theme.dark = style.getPropertyValue('--dark').trim() === '1';
 }
 
+// Cuts a name such as "CUexternalSemaphore #12" in its middle, so that its number is seen.
+function fit_name(context, name, width) {
+    const [, start, end] = name.match(/^(.*?)( [^ ]*)$/s) || [];
+    if (!end || context.measureText(name).width <= width)
+        return fit_text(context, name, width);
+    return fit_text(context, start, width - context.measureText(end).width) + end;
+}
+
 // Cuts a text to the width of a box, with an ellipsis. Nothing if not even three letters fit.
 function fit_text(context, text, width) {
     if (width < 18)

@@ -223,7 +223,7 @@ class App {
             this.arrays.show(this.model.arrays_of_memory.get(this.model.id_of(item))[0]);
         if (reveal && item) {
             if (item.type !== 'array' && !['stream', 'thread', 'object'].includes(item.type))
-                this.axis.reveal(...this.model.time_of(item));
+                this.axis.reveal(...this.model.time_of(place || item));
             if (place)
                 this.timeline.reveal(place);
             this.space.reveal(item);

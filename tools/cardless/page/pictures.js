@@ -270,18 +270,27 @@ class BytePicture extends Picture {
     draw_parts(c) {
         const {layout, row_B} = this.pane;
         c.font = this.pane.app.small_font;
-        const taken = [];
-        for (const {offset_B, text} of this.pane.parts) { // of level 0 first
+        const starts = [];
+        for (const {offset_B, text} of this.pane.parts) {
             const row = Math.floor(offset_B / row_B), y = this.y(row);
             if (y < -20 || y > this.canvas.clientHeight)
                 continue;
             const x = this.x(offset_B % row_B), left = this.x(0);
+            starts.push([x, y, text]);
             c.fillStyle = theme.text;
             c.fillRect(x, Math.round(y), this.x(this.columns) - x, 1);
             if (x > left) {
                 c.fillRect(left, Math.round(this.y(row + 1)), x - left, 1);
                 c.fillRect(x, Math.round(y), 1, this.cell);
             }
+        }
+        this.draw_part_names(c, starts);
+    }
+
+    // The names of the parts if there is room for them; those of level 0 come first.
+    draw_part_names(c, starts) {
+        const {layout, row_B} = this.pane, taken = [];
+        for (const [x, y, text] of starts) {
             if (taken.some(other => Math.abs(other - y) < 15))
                 continue;
             const wide = c.measureText(text).width + 8;

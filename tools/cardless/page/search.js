@@ -246,7 +246,7 @@ class SearchPanel {
 
     row(i) {
         const {app} = this, item = this.search.found[i], [start] = app.model.time_of(item);
-        return element('div.result', null,
+        return element('div.match', null,
             element('span.mark', {style: `background:${app.colour_of(item)}`}),
             element('div.name', null, app.details.title_of(item)),
             element('div.time', null, format_ns(start, 5)),

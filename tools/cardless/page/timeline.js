@@ -26,7 +26,8 @@ class Timeline {
             lanes.push({type: 'calls', name: thread.name, item: {type: 'thread', index}, rows,
                 items: this.sort_items(items, model.calls.start), note: 'calls'});
         });
-        lanes.push({type: 'heading', name: 'Streams'});
+        if (model.streams.length)
+            lanes.push({type: 'heading', name: 'Streams'});
         model.streams.forEach((stream, index) => {
             const items = model.commands_of_stream.get(stream.id) || [];
             lanes.push({type: 'commands', name: stream.name, item: {type: 'stream', index},
@@ -134,7 +135,7 @@ class Timeline {
             else if (lane.type === 'graphics')
                 this.draw_graphics(c, lane, y);
             else if (lane.type === 'diagnostics')
-                this.draw_flags(c, y);
+                this.flags = draw_flags(c, this, y);
         }
         c.restore();
     }
@@ -209,10 +210,10 @@ class Timeline {
         const {axis, app} = this, k = app.model.commands, middle = y + lane.height / 2;
         this.draw_life(c, lane, y);
         let label_end = -1;
-        for (const i of lane.items) {
+        lane.items.forEach((i, at) => {
             const x = axis.x(k.to[i]);
             if (x < axis.gutter - 60 || x > this.width + 60 && axis.x(k.asked[i]) > this.width)
-                continue;
+                return;
             const waits = k.class[i] === WAIT_CLASS;
             c.fillStyle = c.strokeStyle = waits ? theme.wait : theme.signal;
             if (waits) {
@@ -229,14 +230,16 @@ class Timeline {
                 c.fill();
             }
             const value = k.value ? k.value[i] : null;
-            if (value !== null && value !== undefined && x + 7 > label_end) {
-                const text = waits ? `≥ ${value}` : `= ${value}`;
-                c.font = app.font;
+            const next = at + 1 < lane.items.length ? axis.x(k.to[lane.items[at + 1]]) : Infinity;
+            const text = waits ? `≥ ${value}` : `= ${value}`;
+            c.font = app.font;
+            const end = x + 13 + c.measureText(text).width;
+            if (value !== null && value !== undefined && x + 7 > label_end && end < next) {
                 c.fillStyle = theme.soft;
                 c.fillText(text, x + 7, middle);
-                label_end = x + 13 + c.measureText(text).width;
+                label_end = end;
             }
-        }
+        });
     }
 
     // Bars where a graphics resource is mapped.
@@ -270,44 +273,6 @@ class Timeline {
         c.fillRect(x0, y + lane.height / 2 - 1, x1 - x0, 2);
         if (died !== Infinity)
             c.fillRect(x1 - 2, y + lane.height / 2 - 6, 2, 12);
-    }
-
-    draw_flags(c, y) {
-        const {axis, app} = this;
-        let free = -1;
-        this.flags = [];
-        app.model.diagnostics.forEach((d, index) => {
-            const x = axis.x_of_time(d.t);
-            if (x < axis.gutter - 30 || x > this.width + 30)
-                return;
-            const selected = same_item(app.selected, {type: 'diagnostic', index});
-            c.font = app.bold_font;
-            const w = c.measureText(d.id).width + 10;
-            c.strokeStyle = theme.bad;
-            c.globalAlpha = selected ? 1 : 0.4;
-            c.setLineDash([2, 3]);
-            c.beginPath();
-            c.moveTo(x, y + 2);
-            c.lineTo(x, this.height);
-            c.stroke();
-            c.setLineDash([]);
-            c.globalAlpha = 1;
-            c.fillStyle = theme.bad;
-            const left = x + w > this.width; // at the right edge, it is before its moment
-            if ((left ? x - w : x) < free && !selected) { // no room for its id
-                c.fillRect(x, y + 3, 2, FLAGS_PX);
-                return;
-            }
-            c.beginPath();
-            c.roundRect(left ? x - w : x, y + 3, w, FLAGS_PX - 2, left ? [4, 0, 0, 4] :
-                [0, 4, 4, 0]);
-            c.fill();
-            c.fillStyle = theme.panel;
-            c.fillText(d.id, left ? x - w + 5 : x + 5, y + 2 + FLAGS_PX / 2);
-            free = x + w + 2;
-            this.flags.push({x0: left ? x - w : x - 2, x1: left ? x + 2 : x + w, y0: y,
-                y1: y + FLAGS_PX + 4, index});
-        });
     }
 
     // Arrows of what is in sight if these are few, and always those of the selected thing and of
@@ -412,7 +377,7 @@ class Timeline {
             c.fillStyle = lane.type === 'diagnostics' ? theme.bad : theme.text;
             const count = group_digits(lane.items ? lane.items.length :
                 app.model.diagnostics.length);
-            c.fillText(fit_text(c, lane.name, axis.gutter - 34 - 6 * count.length), 12,
+            c.fillText(fit_name(c, lane.name, axis.gutter - 34 - 6 * count.length), 12,
                 y + lane.height / 2);
             c.font = app.small_font;
             c.fillStyle = theme.faint;
