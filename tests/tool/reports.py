@@ -6,20 +6,22 @@ makes mistakes, is killed, has children, or has names that are not UTF-8.
 The SARIF files are also checked against the official schema if the environment variable
 SARIF_SCHEMA names it and Python has jsonschema.
 
-  reports.py CARDLESS PROGRAM SOURCE
+  reports.py CARDLESS PROGRAM SOURCE PROGRAM_DWARF_4
 """
 import json
 import os
+import random
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import time
 import xml.etree.ElementTree
 
-TOOL, PROGRAM, SOURCE = sys.argv[1:4]
+TOOL, PROGRAM, SOURCE, PROGRAM_4 = sys.argv[1:5]
 with open(SOURCE, encoding='utf-8') as source:
     LINES = source.read().split('\n')
 FOLDER = tempfile.TemporaryDirectory()
@@ -171,6 +173,41 @@ def places():
                                                               'kernel')[1]['results']]
 
 
+def line_tables(data):
+    """Where .debug_line is in the bytes of an ELF file: its first byte and the one after it."""
+    table, size, count, names = (struct.unpack_from(f, data, at)[0]
+                                 for f, at in (('<Q', 40), ('<H', 58), ('<H', 60), ('<H', 62)))
+    sections = [struct.unpack_from('<IIQQQQ', data, table + i * size) for i in range(count)]
+    for name, _, _, _, offset, length in sections:
+        at = sections[names][4] + name
+        if data[at:data.index(b'\0', at)] == b'.debug_line':
+            return offset, offset + length
+    return None
+
+
+def debug_information():
+    """DWARF 4 gives the same lines, and damaged tables do no harm."""
+    _, it = reports('map', program=PROGRAM_4)
+    physical = it['results'][0]['locations'][0]['physicalLocation']
+    assert physical['artifactLocation']['uri'].endswith('reported.c'), physical
+    assert physical['region']['startLine'] == line_of('the line of B01'), physical
+    damaged = os.path.join(FOLDER.name, 'damaged')
+    shutil.copy(PROGRAM, damaged)
+    with open(PROGRAM, 'rb') as file:
+        data = file.read()
+    begin, end = line_tables(data)
+    for seed in range(12):
+        some = random.Random(seed)
+        changed = bytearray(data)
+        for _ in range(1 + 5 * seed):
+            changed[some.randrange(begin, end)] = some.choice((0, 0x7f, 0x80, 0xff))
+        with open(damaged, 'wb') as file:
+            file.write(changed)
+        _, it = reports('map', program=damaged)
+        [location] = it['results'][0]['locations']
+        assert location['logicalLocations'][0]['fullyQualifiedName'] == 'map_too_much', location
+
+
 def exit_codes():
     """--error-on changes the code of a program that succeeds, and of no other."""
     for on, arguments, code in (
@@ -274,7 +311,7 @@ def texts():
     assert len(cases) == 1 and not it['results']
 
 
-for test in (places, exit_codes, hiding, ends, texts):
+for test in (places, debug_information, exit_codes, hiding, ends, texts):
     test()
     print(f'{test.__name__}: {test.__doc__}')
 FOLDER.cleanup()
