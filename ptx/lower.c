@@ -251,6 +251,13 @@ static struct px_op *op_add(struct px_lower *l, const px_register *operands, uns
     return op;
 }
 
+static void note_written(struct px_lower *l, const struct px_op *op)
+{
+    for (unsigned i = 0; i < op->destinations; i++)
+        if (op->operands[i] < l->register_count)
+            l->registers[op->operands[i]].written = (uint32_t)l->op_count;
+}
+
 // The number of registers for each '*' of a form's operands, if there are `count` in all.
 static unsigned star_times(const char *operands, unsigned count)
 {
@@ -296,6 +303,7 @@ struct px_op *px_emit_form(struct px_lower *l, const char *form, int64_t immedia
     op->immediate = immediate;
     op->destinations = (uint8_t)destinations;
     op->sources = (uint8_t)(count - destinations);
+    note_written(l, op);
     return op;
 }
 
@@ -303,7 +311,7 @@ struct px_op *px_emit_code(struct px_lower *l, enum px_code code, int64_t immedi
                            const px_register *destinations, unsigned destination_count,
                            const px_register *sources, unsigned source_count)
 {
-    px_register all[2 * PX_OPERANDS_MOST];
+    px_register all[2 * PX_OPERANDS_MOST] = {0};
     if (l->error)
         return op_none();
     if (destination_count + source_count > 2 * PX_OPERANDS_MOST) {
@@ -319,6 +327,7 @@ struct px_op *px_emit_code(struct px_lower *l, enum px_code code, int64_t immedi
     op->immediate = immediate;
     op->destinations = (uint8_t)destination_count;
     op->sources = (uint8_t)source_count;
+    note_written(l, op);
     return op;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Lowering of integer comparisons: setp and set.
-#include "lower.h"
+#include "lower_state.h"
 
 // How a comparison is made of the forms that exist: eq, ne, lt, le.
 struct comparison {
@@ -109,6 +109,5 @@ void px_lower_set(struct px_lower *l, const struct px_statement *s)
     compare(l, s, result);
     if (combine)
         px_emit(l, combine, result, result, px_source(l, s, 2));
-    px_emit(l, "selp.32", px_destination(l, s, 0), px_constant(l, 'w', yes), px_constant(l, 'w', 0),
-            result);
+    px_set_result(l, s, result, yes);
 }

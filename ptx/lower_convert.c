@@ -8,6 +8,14 @@ static bool is_integer(unsigned type)
     return px_type_kind(type) == 's' || px_type_kind(type) == 'u';
 }
 
+// Whether every value of `from` is one of `to`.
+static bool holds(unsigned to, unsigned from)
+{
+    const bool negative = px_type_kind(from) == 's', is_signed = px_type_kind(to) == 's';
+    return negative == is_signed ? px_type_bits(to) >= px_type_bits(from)
+                                 : is_signed && px_type_bits(to) > px_type_bits(from);
+}
+
 // "If the destination register is wider than the type, the result is extended: sign-extended for
 // signed types, else zero-extended."
 static void extend(struct px_lower *l, px_register d, px_register value, unsigned type)
@@ -39,6 +47,10 @@ void px_lower_cvt(struct px_lower *l, const struct px_statement *s)
     if (is_integer(to) && is_integer(from)) {
         if (*mode || *ftz)
             px_refuse(l, "conversions between integers have no rounding mode and no .ftz");
+        // ".sat is only allowed where the values of the source can exceed the destination's range."
+        if (saturate && holds(to, from))
+            px_refuse(l, "a conversion from .%s to .%s cannot saturate, so .sat is not allowed",
+                      from_name, to_name);
         px_emit(l, px_name(l, "cvt%s.%s.%s", sat, to_name, from_name), out, a);
     } else if (is_integer(to)) {
         if (!px_has(s, PX_MOD_RNI) && !px_has(s, PX_MOD_RZI) && !px_has(s, PX_MOD_RMI) &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Lowering of floating-point comparisons: setp, set and slct. (Arithmetic is forms by name.)
-#include "lower.h"
+#include "lower_state.h"
 
 static bool is_pair(unsigned type)
 {
@@ -70,8 +70,8 @@ void px_lower_set_float(struct px_lower *l, const struct px_statement *s)
     const unsigned type = s->types[0];
     const uint64_t yes = value_of_true(type);
     const px_register p = px_temporary(l, 'p');
-    const px_register d = px_destination(l, s, 0);
     if (is_pair(s->types[1])) {
+        const px_register d = px_destination(l, s, 0);
         if (!is_pair(type) && px_type_bits(type) != 32)
             px_refuse(l, "the result of two comparisons needs 32 bits");
         const uint64_t half = is_pair(type) ? yes : 0xffff;
@@ -83,10 +83,8 @@ void px_lower_set_float(struct px_lower *l, const struct px_statement *s)
         px_emit(l, "or.32", d, d, high);
         return;
     }
-    const char letter = px_type_letter(type);
     compare(l, s, p, PX_NONE);
-    px_emit(l, letter == 'h' ? "selp.16" : "selp.32", d, px_constant(l, letter, yes),
-            px_constant(l, letter, 0), p);
+    px_set_result(l, s, p, yes);
 }
 
 // "slct: d = (c >= 0) ? a : b. For .f32 comparisons, negative zero equals zero. If c is NaN, the

@@ -55,6 +55,9 @@ void px_lower_fail(struct px_lower *l, int error, const char *format, ...)
 void px_lower_no_memory(struct px_lower *l);
 // A register that is filled in as `info` says: an existing one if there is an equal one.
 px_register px_filled(struct px_lower *l, const struct px_register_info *info);
+// Writes the result of set, for all its types: see lower_compiled.c. Callers should not write the
+// destination themselves.
+void px_set_result(struct px_lower *l, const struct px_statement *s, px_register p, uint64_t yes);
 // Emits by the row's template of a form.
 void px_lower_template(struct px_lower *l, const struct px_statement *s);
 // Fills in px_program.objects, when all operations are there.

@@ -8,10 +8,12 @@
 
 KN_FORM2(add_rn, uint64_t, uint64_t, uint64_t, kn_f64_result2(IN(a) + IN(b), IN(b), IN(a)))
 KN_FORM2(sub_rn, uint64_t, uint64_t, uint64_t, kn_f64_result2(IN(a) - IN(b), IN(b), IN(a)))
+// The operands of sub exchanged: b - a.
+KN_FORM2(subr_rn, uint64_t, uint64_t, uint64_t, kn_f64_result2(IN(b) - IN(a), IN(b), IN(a)))
 KN_FORM2(mul_rn, uint64_t, uint64_t, uint64_t, kn_f64_result2(IN(a) * IN(b), IN(b), IN(a)))
 #if defined(__FMA__) || defined(__aarch64__)
 KN_FORM3(fma_rn, uint64_t, uint64_t, uint64_t, uint64_t,
-         kn_f64_result3(__builtin_fma(IN(a), IN(b), IN(c)), IN(c), IN(b), IN(a)))
+         kn_f64_result3(__builtin_fma(IN(a), IN(b), IN(c)), IN(b), IN(c), IN(a)))
 #else
 KN_CALLED3(fma_rn, uint64_t, uint64_t, uint64_t, uint64_t, kn_fma_f64(a[i], b[i], c[i], KN_RN))
 #endif
@@ -23,6 +25,7 @@ KN_CALLED1(sqrt_rn, uint64_t, uint64_t, kn_f64_result1(__builtin_sqrt(IN(a)), IN
 #define DIRECTED(mode, MODE)                                                                       \
     KN_CALLED2(add_##mode, uint64_t, uint64_t, uint64_t, kn_add_f64(a[i], b[i], MODE))             \
     KN_CALLED2(sub_##mode, uint64_t, uint64_t, uint64_t, kn_sub_f64(a[i], b[i], MODE))             \
+    KN_CALLED2(subr_##mode, uint64_t, uint64_t, uint64_t, kn_subr_f64(a[i], b[i], MODE))           \
     KN_CALLED2(mul_##mode, uint64_t, uint64_t, uint64_t, kn_mul_f64(a[i], b[i], MODE))             \
     KN_CALLED3(fma_##mode, uint64_t, uint64_t, uint64_t, uint64_t,                                 \
                kn_fma_f64(a[i], b[i], c[i], MODE))                                                 \
@@ -41,6 +44,7 @@ KN_FORM2(copysign, uint64_t, uint64_t, uint64_t, (a[i] & SIGN) | (b[i] & ~SIGN))
 #define ROWS(mode)                                                                                 \
     KN_ROW(add_##mode, "add." #mode ".f64", "l=ll"),                                               \
         KN_ROW(sub_##mode, "sub." #mode ".f64", "l=ll"),                                           \
+        KN_ROW(subr_##mode, "subr." #mode ".f64", "l=ll"),                                         \
         KN_ROW(mul_##mode, "mul." #mode ".f64", "l=ll"),                                           \
         KN_ROW(fma_##mode, "fma." #mode ".f64", "l=lll"),                                          \
         KN_ROW(div_##mode, "div." #mode ".f64", "l=ll"),                                           \

@@ -136,7 +136,7 @@ static __attribute__((unused)) uint64_t kn_fma_f64(uint64_t a, uint64_t b, uint6
         // Only infinities and NaNs: the product of finite values must not overflow.
         const double x = kn_f64(a), y = kn_f64(b), z = kn_f64(c);
         const bool special = kn_f64_special(a) || kn_f64_special(b);
-        return kn_f64_result3(special ? x * y + z : z, z, y, x);
+        return kn_f64_result3(special ? x * y + z : z, y, z, x);
     }
     struct kn_exact x = kn_exact_of(a);
     const struct kn_exact y = kn_exact_of(b);
@@ -157,6 +157,13 @@ static __attribute__((unused)) uint64_t kn_sub_f64(uint64_t a, uint64_t b, enum 
 {
     const bool nan = kn_f64(b) != kn_f64(b);
     return kn_add_f64(a, nan ? b : b ^ 0x8000000000000000u, mode);
+}
+
+// b - a
+static __attribute__((unused)) uint64_t kn_subr_f64(uint64_t a, uint64_t b, enum kn_mode mode)
+{
+    const bool nan = kn_f64(a) != kn_f64(a);
+    return kn_add_f64(nan ? a : a ^ 0x8000000000000000u, b, mode);
 }
 
 static __attribute__((unused)) uint64_t kn_mul_f64(uint64_t a, uint64_t b, enum kn_mode mode)

@@ -75,13 +75,15 @@ KN_FORM2(szext_clamp_s32, int32_t, int32_t, uint32_t, extend_32(a[i], b[i]))
 KN_FORM2(szext_wrap_s32, int32_t, int32_t, uint32_t, extend_32(a[i], b[i] & 31))
 
 // fns: "the n-th set bit of the mask, starting at base": up for n > 0, down for n < 0, and for 0
-// whether base itself is set. 0xffffffff: there is none.
+// whether base itself is set. 0xffffffff: there is none. The card returns 0 for the least n.
 static inline uint32_t fns(uint32_t mask, uint32_t base, int32_t n)
 {
     const int step = n < 0 ? -1 : 1;
     uint32_t left = n < 0 ? 0 - (uint32_t)n : (uint32_t)n;
     if (base > 31)
         return UINT32_MAX;
+    if (n == INT32_MIN)
+        return 0;
     if (!n)
         return mask >> base & 1 ? base : UINT32_MAX;
     for (int at = (int)base; at >= 0 && at < 32; at += step) {

@@ -52,7 +52,8 @@ KN_INLINE uint32_t kn_f32_result(float value)
 
 // A result of f64 keeps the digits and the sign of the first operand here that
 // is a NaN, made quiet. Without such an operand it is the NaN with a sign. (As
-// measured: the second operand comes first in add, sub and mul.)
+// measured: the second operand comes first in add, sub, mul and fma, and then
+// the third one.)
 #define KN_QUIET_F64 0x0008000000000000u
 #define KN_DEFAULT_F64 0xfff8000000000000u
 

@@ -101,6 +101,16 @@ ALL_BF16(mul, MUL, FORMS2)
 ALL_BF16(fma, FMA, FORMS3)
 FUNCTION(fma_bf16_relu, RELU(fma_bf16(a, b, c)))
 FORMS3(fma_bf16_relu)
+// fma.oob: "the result is 0 if either of the operands is the NaN that stands for elements outside",
+// which is 0x7ff7 with either sign in both types (measured).
+#define OUTSIDE(a, b) (((a)&0x7fff) == 0x7ff7 || ((b)&0x7fff) == 0x7ff7)
+#define OUTSIDE_FORMS(name)                                                                        \
+    FUNCTION(name##_oob, OUTSIDE(a, b) ? 0 : name(a, b, c))                                        \
+    FUNCTION(name##_oob_relu, OUTSIDE(a, b) ? 0 : name##_relu(a, b, c))                            \
+    FORMS3(name##_oob)                                                                             \
+    FORMS3(name##_oob_relu)
+OUTSIDE_FORMS(fma_f16)
+OUTSIDE_FORMS(fma_bf16)
 ALL_BF16(neg, NEG, FORMS1)
 ALL_BF16(abs, ABS, FORMS1)
 
@@ -127,6 +137,10 @@ const struct kn_form KN_FAMILY(half)[] = {
     TWO(mul_bf16, "mul.rn", "bf16", "h=hh", "w=ww"),
     TWO(fma_bf16, "fma.rn", "bf16", "h=hhh", "w=www"),
     TWO(fma_bf16_relu, "fma.rn.relu", "bf16", "h=hhh", "w=www"),
+    TWO(fma_f16_oob, "fma.rn.oob", "f16", "h=hhh", "w=www"),
+    TWO(fma_f16_oob_relu, "fma.rn.oob.relu", "f16", "h=hhh", "w=www"),
+    TWO(fma_bf16_oob, "fma.rn.oob", "bf16", "h=hhh", "w=www"),
+    TWO(fma_bf16_oob_relu, "fma.rn.oob.relu", "bf16", "h=hhh", "w=www"),
     TWO(neg_bf16, "neg", "bf16", "h=h", "w=w"),
     TWO(abs_bf16, "abs", "bf16", "h=h", "w=w"),
     {0},

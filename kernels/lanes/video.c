@@ -78,7 +78,8 @@ static inline int64_t compute(unsigned operation, int64_t a, int64_t b)
 }
 
 // The secondary operation and the lower 32 bits. On the card, min and max of unsigned results
-// compare 64 bits: c is extended by zeros, sums and differences by their upper bit.
+// compare 64 bits: c is extended by zeros; sums, differences and saturated results of shifts by
+// their upper bit; other results of shifts are not cut.
 static inline uint32_t second(const struct kn_video *v, int64_t x, uint32_t c)
 {
     const bool is_signed = v->flags & KN_VIDEO_SIGNED_D;
@@ -86,7 +87,9 @@ static inline uint32_t second(const struct kn_video *v, int64_t x, uint32_t c)
         return (uint32_t)x + c;
     if (v->second == KN_VIDEO_ALONE)
         return (uint32_t)x;
-    if (v->operation == KN_VIDEO_ADD || v->operation == KN_VIDEO_SUB)
+    const bool shifts = v->operation == KN_VIDEO_SHL || v->operation == KN_VIDEO_SHR;
+    if (v->operation == KN_VIDEO_ADD || v->operation == KN_VIDEO_SUB ||
+        (shifts && v->flags & KN_VIDEO_SATURATE))
         x = (int32_t)x;
     const bool less = is_signed ? x < (int32_t)c : (uint64_t)x < c;
     return less == (v->second == KN_VIDEO_LEAST) ? (uint32_t)x : c;
@@ -113,13 +116,15 @@ static inline uint32_t merge(uint32_t x, uint32_t c, unsigned part)
 }
 
 // "vshl, vshr: with .clamp, shift amounts above 32 are 32; with .wrap, their lower five bits". The
-// card has 34 bits for the result, the uppermost of which is a sign even if all types are unsigned,
-// and saturates it to a word also for parts.
+// card saturates 34 bits of the result, the uppermost of which is a sign even if all types are
+// unsigned, to a word also for parts.
 static inline int64_t shift(const struct kn_video *v, int64_t x, uint32_t by)
 {
     const uint32_t digits = v->flags & KN_VIDEO_WRAP ? by & 31 : by > 32 ? 32 : by;
-    const int64_t value = extend((uint64_t)compute(v->operation, x, digits), 34, true);
-    return v->flags & KN_VIDEO_SATURATE ? clamp(value, 32, v->flags & KN_VIDEO_SIGNED_D) : value;
+    const int64_t value = compute(v->operation, x, digits);
+    if (!(v->flags & KN_VIDEO_SATURATE))
+        return value;
+    return clamp(extend((uint64_t)value, 34, true), 32, v->flags & KN_VIDEO_SIGNED_D);
 }
 
 static inline int64_t first(const struct kn_video *v, uint32_t a, uint32_t b)

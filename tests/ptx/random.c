@@ -167,6 +167,30 @@ static void draw_step(struct step *s, uint64_t *state, bool approximate, unsigne
     }
 }
 
+// Notes in which order the operands of each step were written, and whether they are the same.
+static void note_order(struct program *p)
+{
+    unsigned written[KINDS][EACH];
+    for (unsigned k = 0; k < KINDS; k++)
+        for (unsigned i = 0; i < EACH; i++)
+            written[k][i] = k * EACH + i;
+    for (unsigned n = 0; n < p->count; n++) {
+        struct step *s = &p->steps[n];
+        const struct operand *a = &s->a[0], *b = &s->a[1];
+        s->ins.guarded = s->guard >= 0;
+        for (unsigned i = 0; i < s->sources; i++)
+            s->ins.constant[i] = s->a[i].constant;
+        if (s->sources > 1) {
+            s->ins.exchanged = !b->constant && (a->constant || written[a->kind][a->number] >
+                                                                   written[b->kind][b->number]);
+            s->ins.same = a->kind == b->kind && a->constant == b->constant &&
+                          (a->constant ? a->value == b->value : a->number == b->number);
+        }
+        for (unsigned i = 0; i < s->destinations; i++)
+            written[s->d[i].kind][s->d[i].number] = KINDS * EACH + n;
+    }
+}
+
 static void draw_program(struct program *p, uint64_t number)
 {
     static const unsigned widths[KINDS] = {1, 16, 32, 64};
@@ -178,6 +202,7 @@ static void draw_program(struct program *p, uint64_t number)
     const unsigned group = ref_below(&state, GROUPS);
     for (unsigned i = 0; i < p->count; i++)
         draw_step(&p->steps[i], &state, p->approximate, group);
+    note_order(p);
     for (unsigned t = 0; t < p->threads; t++)
         for (unsigned k = 0; k < KINDS; k++)
             for (unsigned i = 0; i < EACH; i++)
@@ -283,8 +308,11 @@ static void run_reference(const struct program *p, unsigned count, struct regist
         for (unsigned n = 0; n < count; n++) {
             const struct step *s = &p->steps[n];
             uint64_t in[REF_SOURCES] = {0}, out[REF_DESTINATIONS] = {0};
-            if (s->guard >= 0 && !r->r[0][s->guard] == !s->guard_not)
+            if (s->guard >= 0 && !r->r[0][s->guard] == !s->guard_not && !s->ins.ignores_guard) {
+                uint64_t *d = &r->r[s->d[0].kind][s->d[0].number];
+                *d = s->ins.skipped ? s->ins.skipped(&s->ins, *d) : *d;
                 continue;
+            }
             for (unsigned i = 0; i < s->sources; i++)
                 in[i] = s->a[i].constant ? s->a[i].value : r->r[s->a[i].kind][s->a[i].number];
             s->ins.compute(&s->ins, in, out);

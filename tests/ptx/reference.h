@@ -16,12 +16,18 @@ struct ref_instruction {
     bool approximate; // no result is known: `compute` is NULL
     // Writes the results of the sources' bits.
     void (*compute)(const struct ref_instruction *ins, const uint64_t *in, uint64_t *out);
+    // What a destination becomes if the guard is false. NULL: it stays.
+    uint64_t (*skipped)(const struct ref_instruction *ins, uint64_t old);
     // For `compute`:
     unsigned operation;
     const struct ex_format *format, *from;
     enum ex_mode mode;
     bool pair, flush, saturate, relu, with_nan, xorsign;
-    unsigned bits, from_bits; // of integers
+    bool exchanged; // the first operand was written after the second one
+    bool same;      // both are the same register
+    bool guarded, ignores_guard;
+    bool constant[REF_SOURCES]; // operands that are constants
+    unsigned bits, from_bits;   // of integers
     bool is_signed, from_signed, integral;
     unsigned immediate;
     uint64_t (*value)(const struct ref_instruction *ins, const uint64_t *in);

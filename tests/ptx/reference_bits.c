@@ -80,13 +80,17 @@ static uint64_t place(const struct ref_instruction *ins, uint64_t x)
 }
 
 // "bfe: pos = b & 0xff, len = c & 0xff; sbit is the sign for signed types, and 0 if len is 0; the
-// field's highest bit, or the input's if the field extends beyond it".
+// field's highest bit, or the input's if the field extends beyond it". As measured, -1 if both are
+// constants and the field begins above bit 31 of a register.
 static uint64_t extract(const struct ref_instruction *ins, const uint64_t *in)
 {
     const uint64_t at = place(ins, in[1]), length = place(ins, in[2]), last = at + length - 1;
     const unsigned top = last < ins->bits ? (unsigned)last : ins->bits - 1;
     const bool sign = ins->is_signed && length && bit(in[0], top);
     uint64_t out = 0;
+    if (ins->bits == 32 && ins->is_signed && !ins->constant[0] && ins->constant[1] &&
+        ins->constant[2] && in[1] >= 32 && in[1] < 256 && in[2] && in[2] < 256)
+        return UINT32_MAX;
     for (unsigned i = 0; i < ins->bits; i++) {
         const bool inside = i < length && at + i < ins->bits;
         out |= (uint64_t)(inside ? bit(in[0], (unsigned)at + i) : sign) << i;
@@ -94,10 +98,14 @@ static uint64_t extract(const struct ref_instruction *ins, const uint64_t *in)
     return out;
 }
 
-// "bfi: inserts len bits of a into b from pos on".
+// "bfi: inserts len bits of a into b from pos on". As measured, lengths are taken modulo 32 if they
+// and the position are constants, and the others are registers.
 static uint64_t insert(const struct ref_instruction *ins, const uint64_t *in)
 {
-    const uint64_t at = place(ins, in[2]), length = place(ins, in[3]);
+    const uint64_t at = place(ins, in[2]);
+    const bool constants = ins->bits == 32 && !ins->constant[0] && !ins->constant[1] &&
+                           ins->constant[2] && ins->constant[3] && in[2] < 32 && in[3] < 256;
+    const uint64_t length = constants ? in[3] & 31 : place(ins, in[3]);
     uint64_t out = in[1];
     for (unsigned i = 0; i < length && at + i < ins->bits; i++)
         out = (out & ~(UINT64_C(1) << (at + i))) | (uint64_t)bit(in[0], i) << (at + i);

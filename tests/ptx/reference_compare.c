@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Random comparisons and selections, of integers and of floating-point values.
+#include <stdlib.h>
 #include <string.h>
 
 #include "reference.h"
@@ -88,6 +89,20 @@ static void set(const struct ref_instruction *ins, const uint64_t *in, uint64_t 
 {
     const bool holds = relation(ins, in[0], in[1]) & comparisons[ins->operation].holds;
     out[0] = !join(ins, holds, in) ? 0 : ins->saturate ? 0x3f800000 : UINT32_MAX;
+}
+
+// As measured, the old value is converted if the guard of set is false: from the width of the
+// compared type to a 32-bit integer, or of its absolute value to f32.
+static uint64_t set_not(const struct ref_instruction *ins, uint64_t old)
+{
+    const int32_t value = (int32_t)ref_extend(old, ins->bits == 16 ? 16 : 32, true);
+    const int32_t size = ins->bits == 16 || value > INT32_MIN ? abs(value) : value;
+    const float single = (float)(ins->bits == 16 ? (int16_t)size : size);
+    uint32_t bits;
+    if (!ins->saturate)
+        return (uint32_t)value;
+    memcpy(&bits, &single, sizeof bits);
+    return bits;
 }
 
 static void selp(const struct ref_instruction *ins, const uint64_t *in, uint64_t *out)
@@ -204,12 +219,14 @@ void ref_pick_compare(struct ref_instruction *ins, uint64_t *state)
         ins->destinations[0] = 'p';
         ins->sources[0] = ins->format == &ex_f32 ? 'w' : 'l';
         ins->compute = testp;
+        ins->ignores_guard = true; // as measured
         break;
     case 3:
         ref_write(ins, "set");
         pick_comparison(ins, state, false);
         ins->destinations[0] = 'w';
         ins->compute = set;
+        ins->skipped = set_not;
         break;
     default:
         ref_write(ins, "setp");

@@ -143,7 +143,10 @@ static void choose_modifiers(struct ref_instruction *ins, uint64_t *state, const
         ins->flush = ref_once_in(state, 3);
     if (ins->flush)
         ref_write(ins, ".ftz");
-    ins->saturate = !has_bf16 && (to->format || !from->format) && ref_once_in(state, 3);
+    // ".sat is only allowed where the values of the source can exceed the destination's range."
+    const bool holds = from->is_signed == to->is_signed ? to->bits >= from->bits
+                                                        : to->is_signed && to->bits > from->bits;
+    ins->saturate = !has_bf16 && (to->format || (!from->format && !holds)) && ref_once_in(state, 3);
     if (ins->saturate)
         ref_write(ins, ".sat");
 }

@@ -89,13 +89,15 @@ static void apply(const struct ref_instruction *ins, const uint64_t *a, struct e
     }
 }
 
-// As measured, the last operand's NaN comes first in f64's add, sub, mul and fma.
+// As measured, that of the first two operands of f64's add, sub, mul and fma which was written last
+// comes first, and then the third one.
 static uint64_t nan_of(const struct ref_instruction *ins, const uint64_t *a)
 {
     const unsigned counts[] = {[ADD] = 2, 2, 2, 3, 2, 1, 1, 1, 1}, count = counts[ins->operation];
-    uint64_t order[3];
-    for (unsigned i = 0; i < count; i++)
-        order[i] = a[ins->operation <= FMA ? count - 1 - i : i];
+    const unsigned last = ins->exchanged ? 0 : 1;
+    const uint64_t order[3] = {a[last], count == 3 ? a[2] : a[!last], a[!last]};
+    if (ins->operation > FMA)
+        return ref_nan(ins->format, a, count);
     return ref_nan(ins->format, order, count);
 }
 
@@ -111,6 +113,8 @@ static uint64_t compute_one(const struct ref_instruction *ins, const uint64_t *i
     }
     if (ins->operation >= NEG) {
         const uint64_t sign = UINT64_C(1) << (f->bits - 1);
+        if (ins->guarded && ins->format == &ex_f32 && !ins->flush) // as measured
+            nan = false;
         return nan ? nan_of(ins, a) : ins->operation == NEG ? a[0] ^ sign : a[0] & ~sign;
     }
     apply(ins, a, &exact);
@@ -213,7 +217,8 @@ static bool is_less(const struct ex_format *f, uint64_t a, uint64_t b)
 }
 
 // "If one of the inputs is NaN, then the result is the other one. .NaN: the result is NaN if either
-// is." As measured, the second of two NaNs of f64 is the result.
+// is." As measured, of two NaNs of f64 that which was written last is the result, and min(a, a) is
+// a without modifiers in some types.
 static uint64_t minimum_one(const struct ref_instruction *ins, const uint64_t *in)
 {
     const struct ex_format *f = ins->format;
@@ -229,8 +234,10 @@ static uint64_t minimum_one(const struct ref_instruction *ins, const uint64_t *i
         b &= ~sign;
     }
     const bool nan_a = ex_is_nan(f, a), nan_b = ex_is_nan(f, b);
+    if (ins->same && !ins->pair && !ins->flush && !ins->with_nan && !ins->xorsign && f != &ex_bf16)
+        return a;
     if ((nan_a && nan_b) || (ins->with_nan && (nan_a || nan_b)))
-        return ref_nan(f, (uint64_t[]){b, a}, 2);
+        return ref_nan(f, ins->exchanged ? (uint64_t[]){a, b} : (uint64_t[]){b, a}, 2);
     const bool takes_b = nan_a || (!nan_b && is_less(f, b, a) == !ins->operation);
     return (takes_b ? b : a) | signs;
 }
