@@ -17,6 +17,7 @@
 enum {
     BLOB_MAX_B = 4096,    // of an array
     STRING_MAX_B = 256,   // of a string
+    HANDLE_LEAST = 16,    // below are special streams, which the reader knows
     POINTER_DEPTH_MAX = 6 // limited because a list may contain itself
 };
 
@@ -33,10 +34,17 @@ struct place {
     unsigned depth;
 };
 
+// The bytes of a string with its final 0, if that is among the first `most`.
+static size_t string_B(const char *text, size_t most)
+{
+    const size_t length = strnlen(text, most);
+    return length < most ? length + 1 : most;
+}
+
 static size_t read_plainly(uint64_t address, void *out, size_t size, bool string)
 {
     const char *from = (const char *)(uintptr_t)address;
-    size = string ? strnlen(from, size) : size;
+    size = string ? string_B(from, size) : size;
     memcpy(out, from, size);
     return size;
 }
@@ -55,7 +63,7 @@ static size_t read_carefully(uint64_t address, void *out, size_t size, bool stri
             break;
         done += part;
     }
-    return string ? strnlen(out, done) : done;
+    return string ? string_B(out, done) : done;
 }
 
 // Adds a blob. Returns its bytes in the record, or NULL.
@@ -69,7 +77,7 @@ static const uint8_t *add_blob(struct walk *w, uint64_t address, size_t size, bo
     em_field(&tail, address);
     uint8_t *bytes = tail.at + 2; // the size has two bytes
     const size_t got = w->read(address, bytes, size, string);
-    if (got < size && !string)
+    if (!got || (got < size && !string))
         return NULL;
     tail.at[0] = (uint8_t)(got | 0x80);
     tail.at[1] = (uint8_t)(got >> 7);
@@ -215,7 +223,8 @@ static void name_handles(const struct em_entry *entry, const uint64_t *values)
     for (uint32_t i = 0; d && d->handle_text && i < entry->arguments; i++) {
         const struct em_member *m = &d->members[entry->first_argument + i];
         const struct em_shape *s = &d->shapes[m->shape];
-        if (s->kind != EM_SHAPE_HANDLE || !values[i] || !em_record_is_new(values[i] | 1) ||
+        if (s->kind != EM_SHAPE_HANDLE || values[i] < HANDLE_LEAST ||
+            !em_record_is_new(values[i] | 1) ||
             !d->handle_text(s->target, values[i], text, sizeof text))
             continue;
         struct em_record r = em_record_begin(RF_HANDLE, 0, EM_FIELD_MOST_B + sizeof text + 2);

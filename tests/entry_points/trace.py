@@ -5,6 +5,9 @@
     trace.py GENERATORS TABLE LIBRARY fields   pointers lead to zeroed memory: every field that a
                                                header declares occurs in the line by its name
     trace.py GENERATORS TABLE LIBRARY wild     pointers lead nowhere: no call crashes the process
+    trace.py GENERATORS TABLE LIBRARY recorded CARDLESS
+                                               the calls of `fields` are recorded, too, and
+                                               `cardless trace` prints them as the trace does
 
 The calls are made before cuInit, so that no body runs: only entry points whose first check can fail
 are called. The names come from the table and the headers; none is written here.
@@ -50,15 +53,35 @@ def call_all(rows, declarations, library, pointers):
                 library[row.name](*given)
 
 
-def run_child(arguments, mode):
-    """The lines of the trace that a child process leaves."""
+def run_child(arguments, mode, tool=None):
+    """The lines of the trace that a child process leaves; with a tool, also what it prints of the
+    recorded run."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, 'trace')
         env = dict(os.environ, CARDLESS_TRACE=path, CARDLESS_DIAGNOSTICS='off')
+        if tool:
+            env['CARDLESS_RECORD'] = path + '.cardless'
         child = subprocess.run([sys.executable, __file__, *arguments, mode + '-child'], env=env)
         if child.returncode:
             sys.exit(f'the calling process ended with {child.returncode}')
-        return open(path, encoding='utf-8').read().splitlines()
+        lines = open(path, encoding='utf-8').read().splitlines()
+        if not tool:
+            return lines
+        shown = subprocess.run([tool, 'trace', path + '.cardless'], check=True, capture_output=True,
+                               encoding='utf-8')
+        return lines, shown.stdout.splitlines()
+
+
+def check_recorded(lines, shown):
+    """Both have the same calls, word by word."""
+    lines = [re.sub(r'^call \d+: ', '', line) for line in lines]
+    found = [re.match(r' *[\d.]+ #\d+ (.*) \[[\d.]+ us\] at ', line) for line in shown]
+    found = [m[1] for m in found if m]
+    for line, other in zip(lines, found):
+        if line != other:
+            sys.exit(f'trace:    {line}\nrecorded: {other}')
+    print(f'{len(lines)} calls in the trace, {len(found)} in the recorded run')
+    sys.exit(len(lines) != len(found) or len(lines) < 300)
 
 
 def names_of(declarations, shapes, type_name, seen=()):
@@ -108,7 +131,7 @@ def check_fields(table, generator, lines):
 
 
 def main():
-    generators, path, library, mode = sys.argv[1:]
+    generators, path, library, mode, *tool = sys.argv[1:]
     sys.path.insert(0, generators)
     from apigen.entries import Generator
     from apigen.table import ROOT, Table
@@ -132,6 +155,8 @@ def main():
             pointers = [8, 0xdead000000000000, 2 ** 64 - 16, end - 1, end - 12, at + 3, at]
         call_all(rows, generator.declarations, loaded, pointers)
         return
+    if tool:
+        check_recorded(*run_child([generators, path, library], mode, *tool))
     lines = run_child([generators, path, library], mode)
     if mode == 'wild':
         print(f'{len(lines)} calls')

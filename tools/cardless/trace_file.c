@@ -86,7 +86,8 @@ static bool find_blocks(struct trace_file *f)
                 next = at + (uint64_t)head.sequence * RF_BLOCK_B;
         }
     }
-    qsort(f->blocks, f->block_count, sizeof *f->blocks, compare_blocks);
+    if (f->block_count)
+        qsort(f->blocks, f->block_count, sizeof *f->blocks, compare_blocks);
     drop_copies(f);
     return true;
 }

@@ -27,7 +27,8 @@ struct trace_file {
     size_t block_count;
     struct em_description description; // its pointers lead into `bytes`; all 0 without tables
     bool has_description;
-    uint32_t lost; // blocks that are missing or unreadable
+    uint32_t stream_type; // of handles: the number of CUstream, or UINT32_MAX
+    uint32_t lost;        // blocks that are missing or unreadable
 };
 
 // Reads a file, which trace_file_close should free. Returns false, and prints the reason on stderr,

@@ -197,6 +197,8 @@ void trace_call_place(const struct trace_model *model, const struct trace_call *
 void trace_result_name(const struct trace_model *model, int32_t result, char *out, size_t size);
 // "CUarray #12". Returns false if the number is not a handle.
 bool trace_handle_text(const struct trace_model *model, uint64_t handle, char *out, size_t size);
+// The name of a default stream if this number stands for one, else NULL.
+const char *trace_special_stream(uint64_t handle);
 // Reads the accesses of a command. Returns how many, at most `most`.
 unsigned trace_command_accesses(const struct trace_command *command, struct trace_access *out,
                                 unsigned most);

@@ -275,7 +275,7 @@ static bool add_waits(struct trace_model *m, struct waits *w, uint32_t call)
     char stream[128] = "";
     if (starts_with(name, "cuStream") && !trace_handle_text(m, values[0], stream, sizeof stream))
         snprintf(stream, sizeof stream, "%s",
-                 values[0] == 2 ? "CU_STREAM_PER_THREAD" : "CU_STREAM_LEGACY");
+                 values[0] == 2 ? "thread's stream" : "legacy stream"); // em_stream_text
     for (uint32_t i = 0; i < m->stream_count && works; i++)
         if (!stream[0] || !strcmp(m->streams[i].name, stream))
             works = add_host_edge(m, w->last[i], call);

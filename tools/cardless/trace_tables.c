@@ -110,6 +110,21 @@ static bool description_is_valid(const struct em_description *d)
     return result->kind == EM_SHAPE_ENUM && depths_are_finite(d);
 }
 
+// The number of a type of handles, or UINT32_MAX.
+static uint32_t find_type(const uint8_t *tables, size_t size_B, const struct rf_tables *t,
+                          const char *name)
+{
+    const uint32_t(*pairs)[2] = table_at(tables, size_B, &t->types, sizeof *pairs);
+    const struct rf_table names = {t->type_names_at, t->type_names_B, 1};
+    const char *texts = table_at(tables, size_B, &names, 1);
+    const size_t length = strlen(name) + 1;
+    for (uint32_t i = 0; pairs && texts && i < t->types.count; i++)
+        if (pairs[i][1] < names.count && names.count - pairs[i][1] >= length &&
+            !memcmp(texts + pairs[i][1], name, length))
+            return pairs[i][0];
+    return UINT32_MAX;
+}
+
 bool trace_tables_read(struct trace_file *f, const uint8_t *tables, size_t size_B)
 {
     struct rf_tables t;
@@ -130,6 +145,7 @@ bool trace_tables_read(struct trace_file *f, const uint8_t *tables, size_t size_
         t.result >= d.counts.shapes || !description_is_valid(&d))
         return false;
     f->description = d;
+    f->stream_type = find_type(tables, size_B, &t, "CUstream");
     return true;
 }
 

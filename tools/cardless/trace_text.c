@@ -86,9 +86,26 @@ bool trace_array_level(const struct trace_array *a, uint32_t level, struct trace
     return true;
 }
 
+const char *trace_special_stream(uint64_t handle)
+{
+    switch (handle) {
+    case 0:
+    case 1:
+        return "CU_STREAM_LEGACY";
+    case 2:
+        return "CU_STREAM_PER_THREAD";
+    default:
+        return NULL;
+    }
+}
+
 static bool handle_text(unsigned type, uint64_t handle, char *out, size_t size)
 {
-    (void)type;
+    const char *special = trace_special_stream(handle);
+    if (type == current->file.stream_type && special) {
+        snprintf(out, size, "%s", special);
+        return true;
+    }
     return trace_handle_text(current, handle, out, size);
 }
 
