@@ -20,7 +20,8 @@ void em_thread_start(void)
         self->number = atomic_fetch_add(&threads, 1) + 1;
         em_trace_start();
     }
-    em_record_start();
+    if (!em_recording)
+        em_record_start();
     self->quick = !em_recording;
 }
 

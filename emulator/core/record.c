@@ -134,6 +134,7 @@ static void after_fork_in_child(void)
     recorder.parent = (uint32_t)getppid();
     recorder.header = NULL;
     memset(ids, 0, sizeof ids);
+    em_recording = false; // until the child's first call
     recorder.state = OFF;
 }
 

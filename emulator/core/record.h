@@ -32,10 +32,9 @@ void em_record_finish(void);
 // A call begins; it should be followed by em_record_return. `values` holds the arguments in order,
 // as in em_trace; NULL if they are unknown.
 void em_record_call(struct em_thread *self, const struct em_entry *entry, const uint64_t *values,
-                    const void *caller) __attribute__((cold));
+                    const void *caller);
 // It is about to return.
-void em_record_return(const struct em_entry *entry, CUresult result, const uint64_t *values)
-    __attribute__((cold));
+void em_record_return(const struct em_entry *entry, CUresult result, const uint64_t *values);
 
 // ---- writing records ----
 
@@ -45,8 +44,8 @@ struct em_record {
     uint8_t *start, *at, *end;
 };
 
-// Begins a record whose fields need at most `most` bytes. Until em_record_put, the thread must not
-// begin another one.
+// Begins a record whose fields need at most `most` bytes; em_record_put should end it. Until
+// em_record_put, the thread must not begin another one.
 struct em_record em_record_begin(enum rf_kind kind, unsigned flags, size_t most);
 // The same, with the time as its first field.
 struct em_record em_record_begin_now(enum rf_kind kind, unsigned flags, size_t most);
@@ -85,8 +84,8 @@ bool em_record_is_new(uint64_t number);
 // ---- objects and memory ----
 
 struct em_object;
-void em_record_object(const struct em_object *object) __attribute__((cold));
-void em_record_object_end(uint64_t handle, int reason) __attribute__((cold));
+void em_record_object(const struct em_object *object);
+void em_record_object_end(uint64_t handle, int reason);
 
 // Memory that has an address. `kind` is a constant; `physical` is the number of the bytes below,
 // which other memory may have too, or 0.
@@ -95,16 +94,16 @@ struct em_record_memory {
     const char *kind;
     uint64_t address, size_B, host, physical, offset;
 };
-void em_record_memory(const struct em_record_memory *memory) __attribute__((cold));
-void em_record_memory_end(uint64_t id) __attribute__((cold));
+void em_record_memory(const struct em_record_memory *memory);
+void em_record_memory_end(uint64_t id);
 
 // A diagnostic; `id` is "E03", `result` a code or 0.
-void em_record_diagnostic(const char *id, int result, const char *text) __attribute__((cold));
+void em_record_diagnostic(const char *id, int result, const char *text);
 
 // Order between commands, by their sequence numbers; 0 is the host. `key` identifies an event's
 // record, a semaphore or a word, and `value` what a signal sets it to. em_record_awaited writes the
 // edge from the last signal of `value`, or of any value that is at least as high, if there was one.
 // `why` is a constant. Precondition: em_lock held.
-void em_record_signalled(uint64_t key, uint64_t value, uint64_t command) __attribute__((cold));
+void em_record_signalled(uint64_t key, uint64_t value, uint64_t command);
 void em_record_awaited(uint64_t key, uint64_t value, bool at_least, uint64_t command,
-                       const char *why) __attribute__((cold));
+                       const char *why);

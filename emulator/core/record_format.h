@@ -13,9 +13,9 @@
 //
 // A record is its length in bytes (16 bits, the record included), its kind (8 bits), 8 bits of
 // flags, and fields. A field is a varint: 7 bits a byte, the lowest first, with bit 7 set if more
-// follow. Texts are a varint of their length, and their bytes. A reader skips records of a kind
-// that it does not know, and fields after the last one that it knows. Most records begin with their
-// time: ticks since the last time in the same block, or since rf_block.ticks; zigzag, because
+// follow. Texts are a varint of their length, and their bytes. A reader should skip records of a
+// kind that it does not know, and fields after the last one that it knows. Most records begin with
+// their time: ticks since the last time in the same block, or since rf_block.ticks; zigzag, because
 // clocks of two processors may differ.
 //
 // An id of the kinds ENTRY, NAME and CALLER is defined by a record of that kind, which may be in

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes what a reader needs to know once: the tables of types, and names of the process.
+// Writes facts that a reader should know once: the tables of types, and names of the process.
 #include <stdio.h>
 #include <string.h>
 #if defined(__x86_64__)

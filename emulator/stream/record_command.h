@@ -7,16 +7,17 @@
 
 struct em_command;
 
-void em_record_submitted(struct em_command *command) __attribute__((cold));
+void em_record_submitted(struct em_command *command);
 // `at_once`: in the thread that has just submitted it.
-void em_record_started(const struct em_command *command, bool at_once) __attribute__((cold));
-void em_record_ended(const struct em_command *command) __attribute__((cold));
+void em_record_started(const struct em_command *command, bool at_once);
+void em_record_ended(const struct em_command *command);
 // A step of a launched graph, whose command is the first one in the step's stream, runs. Returns
-// the step's number, for the end. A step that runs again later (EM_RUN_AGAIN) is recorded then.
-uint64_t em_record_step_begin(const struct em_command *step) __attribute__((cold));
-void em_record_step_end(uint64_t number, CUresult result) __attribute__((cold));
+// the step's number, which should be passed to em_record_step_end. A step that runs again later
+// (EM_RUN_AGAIN) is recorded then.
+uint64_t em_record_step_begin(const struct em_command *step);
+void em_record_step_end(uint64_t number, CUresult result);
 // A shared call (share.h), which has no sequence number, has submitted a command and run it.
 // Precondition: em_lock NOT held.
-void em_record_shared_begin(struct em_command *command) __attribute__((cold));
+void em_record_shared_begin(struct em_command *command);
 // `alone`: it was not adopted, which would have recorded it once more.
-void em_record_shared_end(const struct em_command *command, bool alone) __attribute__((cold));
+void em_record_shared_end(const struct em_command *command, bool alone);

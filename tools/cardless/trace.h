@@ -29,5 +29,6 @@ void trace_print(const struct trace_model *model, const struct trace_filter *fil
 void trace_print_summary(const struct trace_model *model, FILE *out);
 // Writes Chrome's trace events, which Perfetto reads. Returns false after a message.
 bool trace_write_perfetto(const struct trace_model *model, const char *path);
-// Prints where two runs differ first. Returns 0 if they do not, 1 if they do, 3 if memory runs out.
+// Prints the first difference of two runs, of which trace_find_places should know the places.
+// Returns 0 if they do not, 1 if they do, 3 if memory runs out.
 int trace_compare(const struct trace_model *a, const struct trace_model *b, FILE *out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `cardless trace --compare`: where two runs differ first.
+// `cardless trace --compare`: the first difference of two runs.
 //
 // Calls are compared thread by thread, and commands stream by stream, by their texts. An address of
 // memory that the driver knows becomes the number of that memory in the order of its birth, because

@@ -168,7 +168,8 @@ struct trace_model {
 };
 
 // Reads a file and builds the lists. Calls are in the order of their start, commands in that of
-// their submission. Returns false if it cannot, after a message.
+// their submission. Returns false if it cannot, after a message. The result should be passed to
+// trace_close.
 bool trace_open(struct trace_model *model, const char *path);
 // The same for bytes from malloc, which it takes over; without messages.
 bool trace_open_bytes(struct trace_model *model, uint8_t *bytes, size_t size_B);
