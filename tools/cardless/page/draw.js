@@ -47,8 +47,17 @@ function draw_grid(c, axis, top, bottom) {
     }
 }
 
-// The line at the pointer, in both views, with the moment that it shows.
+// The line at the pointer, in both views, and the span that a drag chooses.
 function draw_cursor(c, app, top, bottom) {
+    if (app.span) {
+        const [x0, x1] = [Math.min(...app.span), Math.max(...app.span)];
+        c.fillStyle = theme.accent;
+        c.globalAlpha = 0.16;
+        c.fillRect(x0, top, x1 - x0, bottom - top);
+        c.globalAlpha = 1;
+        c.fillRect(x0, top, 1, bottom - top);
+        c.fillRect(x1, top, 1, bottom - top);
+    }
     if (app.cursor === null || app.cursor < app.axis.gutter)
         return;
     c.fillStyle = theme.faint;

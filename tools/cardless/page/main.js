@@ -15,6 +15,7 @@ class App {
         this.axis = new Axis(this.model);
         this.selected = this.hovered = null;
         this.cursor = null;
+        this.span = null; // [x, x] while a drag chooses what to enlarge
         this.hidden = new Set(); // kinds that the filter leaves out: a command class, or 'calls'
         this.history = [];
         this.future = [];
