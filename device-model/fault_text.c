@@ -33,6 +33,10 @@ void dm_fault_text(const struct dm_fault *fault, char *text, unsigned long size)
         *put_text(at, end, others[fault->kind]) = 0;
         return;
     }
+    if (fault->kind == DM_FAULT_ADDRESS && !fault->address) { // the processor does not say which
+        *put_text(at, end, "access to a non-canonical address, or a privileged instruction") = 0;
+        return;
+    }
     at = put_text(at, end, fault->write ? "write to " : "read of ");
     at = put_text(at, end, kinds[fault->kind]);
     at = put_text(at, end, "0x");

@@ -10,7 +10,7 @@
 //     written once, by the process that creates it         `word` has two futexes (futex.h)
 //
 // There is no lock in the file, so a process that dies at any moment leaves a semaphore that works.
-// Those who wait for its signal go on waiting, as they do on a card. Whoever has the descriptor can
+// Waiters keep waiting, as they do on a card. Whoever has the descriptor can
 // write any bytes: they can make waits end too early or never, and nothing else.
 #pragma once
 
@@ -54,19 +54,21 @@ int dm_semaphore_create(enum dm_semaphore_kind kind, uint64_t value, struct dm_s
 int dm_semaphore_open(int fd, struct dm_semaphore *out);
 void dm_semaphore_close(struct dm_semaphore *semaphore);
 
-// Of a binary semaphore: 1 if it is signalled.
+// Returns the value of a timeline semaphore; of a binary one 1 if it is signalled, else 0.
 uint64_t dm_semaphore_value(const struct dm_semaphore *semaphore);
 // Whether a wait for `value` ends now. A binary semaphore ignores `value`, here and below.
 bool dm_semaphore_reached(const struct dm_semaphore *semaphore, uint64_t value);
 // Ends a wait for `value` if it can end, and resets a binary semaphore. Returns false if it cannot:
 // then the caller has to wait on.
 bool dm_semaphore_acquire(struct dm_semaphore *semaphore, uint64_t value);
-// The same. *mark is the mark of the signal that a binary semaphore had; else it stays as it is.
+// As dm_semaphore_acquire. *mark becomes the mark of the signal that a binary semaphore had; else
+// it stays as it is.
 bool dm_semaphore_acquire_mark(struct dm_semaphore *semaphore, uint64_t value, uint64_t *mark);
-// Sets the value of a timeline, also to a lower one, or the binary semaphore to signalled, and
+// Sets the value of a timeline, even to a lower one, or the binary semaphore to signalled, and
 // wakes those who wait. Returns the value before; of a binary semaphore 1 if it was signalled.
 uint64_t dm_semaphore_signal(struct dm_semaphore *semaphore, uint64_t value);
-// The same. The wait that consumes the signal of a binary semaphore gets the mark, which is not 0.
+// As dm_semaphore_signal. The wait that consumes the signal of a binary semaphore gets the mark,
+// which is not 0.
 uint64_t dm_semaphore_signal_mark(struct dm_semaphore *semaphore, uint64_t value, uint64_t mark);
 // Resets a binary semaphore to unsignalled without a wait, as vkResetFences does.
 void dm_semaphore_reset(struct dm_semaphore *semaphore);
@@ -74,8 +76,8 @@ void dm_semaphore_reset(struct dm_semaphore *semaphore);
 // Spins for a moment (spin.h), then sleeps until dm_semaphore_reached. Does not reset a binary
 // semaphore. Returns 0, or -ETIMEDOUT once the clock of dm_now_ns reaches `deadline_ns` (0: never).
 int dm_semaphore_wait(struct dm_semaphore *semaphore, uint64_t value, uint64_t deadline_ns);
-// The same, but returns -ECANCELED once *stop is true. Whoever sets it (atomically) must call
-// dm_semaphore_wake afterwards, which makes everybody who waits look again.
+// As dm_semaphore_wait, but returns -ECANCELED once *stop is true. Whoever sets it (atomically)
+// must call dm_semaphore_wake afterwards, which makes all waiters check again.
 int dm_semaphore_wait_unless(struct dm_semaphore *semaphore, uint64_t value, uint64_t deadline_ns,
                              const bool *stop);
 void dm_semaphore_wake(struct dm_semaphore *semaphore);

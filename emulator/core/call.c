@@ -40,8 +40,8 @@ void em_call_text(uint64_t call, char *out, size_t size)
 static CUresult fail_inside_host_function(void)
 {
     return em_fail(
-        CUDA_ERROR_NOT_PERMITTED,
-        "a host function must not make CUDA calls; make this call after it has returned");
+        CUDA_ERROR_NOT_PERMITTED, "a %s must not make CUDA calls; make this call after it has %s",
+        em_self.in_kernel ? "kernel" : "host function", em_self.in_kernel ? "ended" : "returned");
 }
 
 CUresult em_not_ready(void)

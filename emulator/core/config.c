@@ -105,6 +105,7 @@ static bool parse_schedule(const char *text)
 
 static void read_policy(const char *value)
 {
+    const char *const file = !strncmp(value, "schedule:@", 10) ? value + 10 : NULL;
     if (!strcmp(value, "parallel"))
         config.policy = EM_PARALLEL;
     else if (!strcmp(value, "lazy"))
@@ -113,6 +114,9 @@ static void read_policy(const char *value)
         config.policy = EM_SEEDED;
     else if (!strncmp(value, "schedule:", 9) && parse_schedule(value + 9))
         config.policy = EM_SCHEDULED;
+    else if (file && access(file, R_OK))
+        fprintf(stderr, "cardless: CARDLESS_POLICY=%s: the file cannot be read: %s\n", value,
+                strerror(errno));
     else if (strcmp(value, "eager"))
         unknown_value("CARDLESS_POLICY", value,
                       "eager, lazy, parallel, seed:N with a whole number N, or a schedule:LIST or "

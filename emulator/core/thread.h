@@ -26,6 +26,7 @@ struct em_thread {
     bool quick;                      // started, and its calls are not recorded
     struct em_record_thread *record; // what it writes records to, or NULL
     bool in_host_function;           // calls that need a context fail, because a host function runs
+    bool in_kernel;                  // likewise; it is a kernel
     bool in_command;                 // this thread runs a command that waited
 
     struct em_message *message; // receives the text of errors (error.h), or NULL

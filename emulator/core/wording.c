@@ -20,9 +20,9 @@ static bool follows(const char *text, const char *at, const char *before)
 
 void em_wording_singular(char *text)
 {
-    static const char *const units[] = {"bytes",   "elements", "rows",   "levels", "layers",
-                                        "threads", "blocks",   "texels", "nodes",  "parameters",
-                                        "kernels", "devices",  "pages",  "slices"};
+    static const char *const units[] = {
+        "bytes", "elements",   "rows",    "levels",  "layers", "threads", "blocks", "texels",
+        "nodes", "parameters", "kernels", "devices", "pages",  "slices",  "planes", "seconds"};
     bool quoted = false;
     for (char *at = text; *at; at++) {
         quoted ^= *at == '"';
@@ -39,4 +39,9 @@ void em_wording_singular(char *text)
                 memmove(end - 1, end, strlen(end) + 1);
         }
     }
+}
+
+const char *em_wording_article(const char *noun)
+{
+    return *noun && strchr("aeiouAEIOU", *noun) ? "an" : "a";
 }

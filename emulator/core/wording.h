@@ -5,3 +5,6 @@
 // Changes "1 bytes" to "1 byte", and likewise for other units. Texts between quotation marks, such
 // as paths, stay as they are.
 void em_wording_singular(char *text);
+
+// The article of a noun phrase: "an" before a vowel, else "a".
+const char *em_wording_article(const char *noun);

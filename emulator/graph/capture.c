@@ -91,10 +91,13 @@ void em_node_set_finish(struct em_node_set *set)
 
 // ---- life ----
 
-CUresult em_capture_is_invalid(void)
+CUresult em_capture_is_invalid(const struct em_capture_state *c)
 {
+    char call[64];
+    em_assert_locked();
+    em_call_text(c->invalid_call, call, sizeof call);
     return em_fail(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
-                   "an earlier call has invalidated the capture of this stream");
+                   "%s (%s) has invalidated the capture of this stream", c->invalid_by, call);
 }
 
 void em_capture_unref(struct em_capture_state *c)
@@ -286,7 +289,7 @@ static CUresult end(struct em_captured *part, CUgraph *out)
     CUresult r = CUDA_SUCCESS;
     // In this order (recorded: graph_rules, ends).
     if (c->invalid)
-        r = em_capture_is_invalid();
+        r = em_capture_is_invalid(c);
     else
         r = check_joined(c);
     if (!r && c->mode != CU_STREAM_CAPTURE_MODE_RELAXED && c->thread != em_self.number)
@@ -360,7 +363,7 @@ CUresult em_capture_update(struct em_stream *stream, const struct em_dependencie
     if (!part)
         r = em_fail(CUDA_ERROR_ILLEGAL_STATE, "the stream is not being captured");
     else if (part->capture->invalid)
-        r = em_capture_is_invalid();
+        r = em_capture_is_invalid(part->capture);
     else
         r = em_graph_check_dependencies(part->capture->graph, d, CU_GRAPH_NODE_TYPE_EMPTY);
     if (!r)

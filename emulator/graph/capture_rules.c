@@ -63,7 +63,7 @@ static CUresult check_captured(unsigned rules, struct em_capture_state *c)
         return em_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
                        "%s is not permitted in a stream that is being captured", em_entry_name());
     }
-    return rules & EM_CAPTURE_NODE && c->invalid ? em_capture_is_invalid() : CUDA_SUCCESS;
+    return rules & EM_CAPTURE_NODE && c->invalid ? em_capture_is_invalid(c) : CUDA_SUCCESS;
 }
 
 // "operation would make the legacy stream depend on a capturing blocking stream"
@@ -111,7 +111,8 @@ CUresult em_capture_check_valid(const struct em_stream *stream)
         return CUDA_SUCCESS;
     em_lock();
     const struct em_captured *part = stream->capture;
-    CUresult r = part && part->capture->invalid ? em_capture_is_invalid() : CUDA_SUCCESS;
+    CUresult r =
+        part && part->capture->invalid ? em_capture_is_invalid(part->capture) : CUDA_SUCCESS;
     em_unlock();
     return r;
 }

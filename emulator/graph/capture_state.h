@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "call.h"
 #include "capture.h"
 
 struct em_event;
@@ -19,6 +20,8 @@ struct em_capture_state {
     struct em_graph *graph;
     bool new_graph; // made by the capture
     bool invalid, ended;
+    uint64_t invalid_call; // that invalidated it, and its name
+    const char *invalid_by;
     struct em_captured *origin, *streams;
     struct em_capture_state *previous, *next; // in em_capture_first
 };
@@ -56,10 +59,14 @@ void em_capture_leave(struct em_capture_state *capture);
 void em_capture_unref(struct em_capture_state *capture);
 static inline void em_capture_invalidate(struct em_capture_state *capture)
 {
+    if (!capture->invalid) {
+        capture->invalid_call = em_call_now();
+        capture->invalid_by = em_entry_name();
+    }
     capture->invalid = true;
 }
 // Reports that the capture is invalid.
-CUresult em_capture_is_invalid(void);
+CUresult em_capture_is_invalid(const struct em_capture_state *capture);
 
 // The functions of captured.h (capture_work.c).
 extern const struct em_capture_ops em_capture_functions;

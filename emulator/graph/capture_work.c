@@ -31,7 +31,7 @@ static CUresult add_node(struct em_captured *part, const CUgraphNodeParams *para
 {
     void *copy;
     if (part->capture->invalid)
-        return em_capture_is_invalid();
+        return em_capture_is_invalid(part->capture);
     CUresult r = em_node_params_captured(params, part->capture->graph, &copy);
     return add_made(part, params->type, copy, r);
 }
@@ -41,7 +41,7 @@ static CUresult add_launch(struct em_captured *part, const struct em_launch_conf
 {
     void *copy;
     if (part->capture->invalid)
-        return em_capture_is_invalid();
+        return em_capture_is_invalid(part->capture);
     CUresult r = em_node_kernel_captured(config, priority, &copy);
     r = add_made(part, CU_GRAPH_NODE_TYPE_KERNEL, copy, r);
     if (r) // unlike other work (recorded: capture/bad-launch-while-capturing)
@@ -97,7 +97,7 @@ static void capture_forget(struct em_event *e)
 static CUresult record(struct em_event *e, const struct em_captured *part)
 {
     if (part->capture->invalid)
-        return em_capture_is_invalid();
+        return em_capture_is_invalid(part->capture);
     struct em_captured_record *new = dm_calloc(1, sizeof *new);
     if (!new)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a captured record");
@@ -154,7 +154,7 @@ static CUresult capture_ask(struct em_event *e, bool invalidates)
 static CUresult wait_for_uncaptured(const struct em_event *e, struct em_captured *part)
 {
     if (part->capture->invalid)
-        return em_capture_is_invalid();
+        return em_capture_is_invalid(part->capture);
     if (!e->marker && !e->slot) // never recorded: no dependency
         return CUDA_SUCCESS;
     em_capture_invalidate(part->capture);

@@ -5,6 +5,7 @@
 #include "error.h"
 #include "graph_node.h"
 #include "lock.h"
+#include "wording.h"
 
 static uint64_t bucket_of(const struct em_graph *g, const struct em_graph_node *from,
                           const struct em_graph_node *to)
@@ -142,9 +143,10 @@ CUresult em_graph_edge_check(const struct em_graph_node *from, CUgraphNodeType t
     if (!data || em_graph_edge_is_default(data) || is_programmatic(from, to, data) ||
         is_launch_order(from, to, data))
         return CUDA_SUCCESS;
+    const char *from_name = em_node_type_name(from->type), *to_name = em_node_type_name(to);
     return em_fail(CUDA_ERROR_INVALID_VALUE,
-                   "edgeData {from_port %u, to_port %u, type %u}: an edge from a %s node to a %s "
+                   "edgeData {from_port %u, to_port %u, type %u}: an edge from %s %s node to %s %s "
                    "node must have ports of 0 and type CU_GRAPH_DEPENDENCY_TYPE_DEFAULT (0)",
-                   data->from_port, data->to_port, data->type, em_node_type_name(from->type),
-                   em_node_type_name(to));
+                   data->from_port, data->to_port, data->type, em_wording_article(from_name),
+                   from_name, em_wording_article(to_name), to_name);
 }

@@ -11,6 +11,7 @@
 #include "node_kernel.h"
 #include "stream.h"
 #include "user_object.h"
+#include "wording.h"
 
 // Ends the claims of the first `count` steps to their memory.
 static void release_memory(const struct em_plan *p, uint32_t count)
@@ -98,9 +99,9 @@ static CUresult check_device_nodes(const struct em_graph *g, uint64_t *count,
         problem->node = em_graph_node_handle(n);
         r = em_fail(
             CUDA_ERROR_INVALID_VALUE,
-            "a kernel cannot launch a graph with a %s node; it may have kernel, memset and "
+            "a kernel cannot launch a graph with %s %s node; it may have kernel, memset and "
             "child graph nodes, and memcpy nodes of device memory, arrays and pinned memory",
-            em_node_type_name(n->type));
+            em_wording_article(em_node_type_name(n->type)), em_node_type_name(n->type));
     }
     return r;
 }

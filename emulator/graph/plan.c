@@ -10,6 +10,7 @@
 #include "error.h"
 #include "graph_node.h"
 #include "lock.h"
+#include "wording.h"
 
 // ---- numbering ----
 
@@ -174,10 +175,11 @@ static CUresult check_body_node(const struct em_graph_node *n)
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
         return CUDA_SUCCESS;
     default:
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "the body of a conditional node has a %s node; only kernel, memcpy, memset, "
-                       "empty, conditional and child graph nodes are allowed there",
-                       em_node_type_name(n->type));
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "the body of a conditional node has %s %s node; only kernel, memcpy, memset, "
+            "empty, conditional and child graph nodes are allowed there",
+            em_wording_article(em_node_type_name(n->type)), em_node_type_name(n->type));
     }
 }
 

@@ -37,16 +37,17 @@ DM_DEFINE_THREAD_STATE(struct host_self, host_self)
 void em_host_enter(struct em_host_lane *lane, struct em_host_scope *outer)
 {
     struct host_self *self = host_self();
-    *outer = (struct em_host_scope){self->lane, em_self.in_host_function};
+    *outer = (struct em_host_scope){self->lane, em_self.in_host_function, em_self.in_kernel};
     dm_guard_own_stack();
     self->lane = lane;
-    em_self.in_host_function = true;
+    em_self.in_host_function = em_self.in_kernel = true;
 }
 
 void em_host_leave(const struct em_host_scope *outer)
 {
     host_self()->lane = outer->lane;
     em_self.in_host_function = outer->in_host_function;
+    em_self.in_kernel = outer->in_kernel;
 }
 
 const cardlessThread *em_host_thread(void)
@@ -128,7 +129,13 @@ void em_host_fail(struct em_host_lane *lane, const struct dm_fault *fault)
         return;
     }
     dm_fault_text(fault, f->text, sizeof f->text);
-    if (fault->kind < DM_FAULT_DIVISION)
+    uint64_t past_B;
+    const size_t used = strlen(f->text);
+    if (fault->kind < DM_FAULT_DIVISION && em_host_past_shared(lane, fault->address, &past_B))
+        snprintf(f->text + used, sizeof f->text - used,
+                 ", %llu bytes past the %zu bytes of dynamic shared memory",
+                 (unsigned long long)past_B, lane->self.dynamic_shared_size);
+    else if (fault->kind < DM_FAULT_DIVISION)
         f->address = fault->address;
 }
 

@@ -50,7 +50,7 @@ struct em_host_part {
 // The state that em_host_leave restores.
 struct em_host_scope {
     struct em_host_lane *lane;
-    bool in_host_function;
+    bool in_host_function, in_kernel;
 };
 
 // Marks a lane as the one that the calling thread runs. Scopes may nest, and
@@ -70,6 +70,9 @@ CUresult em_host_run_lanes(struct em_host_part *part, void (*call)(struct em_hos
 CUresult em_host_shared_get(struct em_host_part *part, uint64_t blocks);
 void em_host_shared_place(struct em_host_part *part, struct em_host_lane *lane, uint64_t block);
 void em_host_shared_put(struct em_host_part *part);
+// Whether an address lies in the guard after a lane's shared memory; if so, *past_B is its distance
+// from the end of the dynamic part.
+bool em_host_past_shared(const struct em_host_lane *lane, uint64_t address, uint64_t *past_B);
 
 // Free the stacks and the shared memory that are kept for later grids. Thread-safe.
 void em_host_lanes_give_back(void);

@@ -120,6 +120,14 @@ void em_host_shared_place(struct em_host_part *part, struct em_host_lane *lane, 
     lane->self.dynamic_shared_size = part->grid->dynamic_shared_B;
 }
 
+bool em_host_past_shared(const struct em_host_lane *lane, uint64_t address, uint64_t *past_B)
+{
+    const uint64_t end = (uintptr_t)lane->self.dynamic_shared + lane->self.dynamic_shared_size;
+    *past_B = address - end;
+    return lane->self.dynamic_shared && address >= end &&
+           address < dm_div_up(end, ALIGNMENT_B) * ALIGNMENT_B + GUARD_B;
+}
+
 void em_host_shared_put(struct em_host_part *part)
 {
     struct em_host_shared *s = part->shared;

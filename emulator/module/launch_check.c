@@ -126,21 +126,23 @@ CUresult em_launch_check(const struct em_launch_config *c, const struct em_funct
 struct buffer {
     const void *bytes;
     size_t size_B;
+    bool has_size;
 };
 
 static CUresult read_extra(void *const *extra, struct buffer *out)
 {
-    *out = (struct buffer){NULL, 0};
+    *out = (struct buffer){.bytes = NULL};
     for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
         if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
             out->bytes = extra[1];
         else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE && extra[1])
-            out->size_B = *(const size_t *)extra[1];
+            *out = (struct buffer){out->bytes, *(const size_t *)extra[1], true};
         else
             return em_fail(CUDA_ERROR_INVALID_VALUE,
-                           "extra has the name %p with the value %p, which is not a "
+                           "extra has the name %#llx with the value %#llx, which is not a "
                            "CU_LAUNCH_PARAM_*",
-                           *extra, extra[1]);
+                           (unsigned long long)(uintptr_t)*extra,
+                           (unsigned long long)(uintptr_t)extra[1]);
     }
     return CUDA_SUCCESS;
 }
@@ -152,11 +154,14 @@ static CUresult copy_extra(void *const *extra, const struct em_code *code, unsig
     CUresult r = read_extra(extra, &b);
     if (r)
         return r;
+    const char *fault =
+        b.has_size ? "a CU_LAUNCH_PARAM_BUFFER_SIZE of 0" : "no CU_LAUNCH_PARAM_BUFFER_SIZE";
+    if (!b.bytes)
+        fault = "no CU_LAUNCH_PARAM_BUFFER_POINTER";
     if (code->parameters_B && (!b.bytes || !b.size_B))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "extra has no %s, but kernel %s has %u bytes of parameters",
-                       b.bytes ? "CU_LAUNCH_PARAM_BUFFER_SIZE" : "CU_LAUNCH_PARAM_BUFFER_POINTER",
-                       code->name, code->parameters_B);
+                       "extra has %s, but kernel %s has %u bytes of parameters", fault, code->name,
+                       code->parameters_B);
     if (b.size_B > EM_PARAMETERS_MOST_B)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "the buffer of extra has %zu bytes; kernels have at most %u", b.size_B,
@@ -165,6 +170,11 @@ static CUresult copy_extra(void *const *extra, const struct em_code *code, unsig
         return em_fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
                        "the buffer of extra has %zu bytes; the parameters of kernel %s take %u",
                        b.size_B, code->name, code->parameters_B);
+    if (b.bytes && b.size_B < code->parameters_B)
+        em_explain_of(code, CUDA_SUCCESS,
+                      "the buffer of extra has %zu bytes; the parameters of kernel %s take %u, and "
+                      "the rest of them is 0",
+                      b.size_B, code->name, code->parameters_B);
     if (b.bytes)
         memcpy(to, b.bytes, b.size_B);
     else

@@ -22,9 +22,19 @@ static void framebuffer_read_from(const struct gl_functions *gl, const struct em
     gl->ReadBuffer(framebuffer_is_stencil(o) ? GL_NONE : GL_COLOR_ATTACHMENT0);
 }
 
+// The storage of a renderbuffer.
 struct store {
-    gl_int width, height, number, samples; // number: the internal format
+    gl_int width, height, internal_format, samples;
 };
+
+static enum gl_base framebuffer_base(const gl_int bits[4])
+{
+    if (bits[3])
+        return GL_BASE_RGBA;
+    if (bits[2])
+        return GL_BASE_RGB;
+    return bits[1] ? GL_BASE_RG : GL_BASE_R;
+}
 
 // Binds the renderbuffer, and returns its present properties.
 static struct store framebuffer_bind(const struct gl_functions *gl, const struct em_gl_object *o)
@@ -33,7 +43,8 @@ static struct store framebuffer_bind(const struct gl_functions *gl, const struct
     gl->BindRenderbuffer(GL_RENDERBUFFER, o->name);
     gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_WIDTH, &s.width);
     gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_HEIGHT, &s.height);
-    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_INTERNAL_FORMAT, &s.number);
+    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_INTERNAL_FORMAT,
+                                   &s.internal_format);
     gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_SAMPLES, &s.samples);
     return s;
 }
@@ -51,19 +62,16 @@ enum em_gl_status em_gl_renderbuffer_open(const struct gl_functions *gl, struct 
                                   .depth = 1,
                                   .levels = 1,
                                   .present = {1}};
-    const struct gl_format *sized = em_gl_format((uint32_t)s.number);
+    const struct gl_format *sized = em_gl_format((uint32_t)s.internal_format);
     if (sized) {
         image->format = *sized;
     } else {
         gl_int size[4] = {0};
         for (unsigned i = 0; i < 4; i++)
             gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, RED_SIZE + i, &size[i]);
-        image->format = (struct gl_format){.number = (uint32_t)s.number,
+        image->format = (struct gl_format){.number = (uint32_t)s.internal_format,
                                            .kind = size[0] ? GL_KIND_UNORM : GL_KIND_DEPTH};
-        image->format.base = size[3]   ? GL_BASE_RGBA
-                             : size[2] ? GL_BASE_RGB
-                             : size[1] ? GL_BASE_RG
-                                       : GL_BASE_R;
+        image->format.base = framebuffer_base(size);
         for (unsigned i = 0; i < 4; i++)
             image->format.bits[i] = (uint8_t)size[i];
     }
@@ -96,7 +104,7 @@ enum em_gl_status em_gl_framebuffer_look(const struct gl_functions *gl,
         return EM_GL_OK;
     struct store s = framebuffer_bind(gl, o);
     gl->BindRenderbuffer(GL_RENDERBUFFER, 0);
-    if ((unsigned)s.number != image->format.number || s.samples > 0)
+    if ((unsigned)s.internal_format != image->format.number || s.samples > 0)
         return EM_GL_REFORMATTED;
     *now = (struct em_gl_extent){(uint32_t)s.width, (uint32_t)s.height, 1};
     return now->width == image->width && now->height == image->height ? EM_GL_OK : EM_GL_RESIZED;
