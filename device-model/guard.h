@@ -80,7 +80,7 @@ void dm_guard_close(const struct dm_guard_signals *signals);
 // changed since, the time of the call counts from now on.
 void dm_guard_passes(void);
 // The begin and the end of a call that may use dm_guard_open in between. It need not hurry, because
-// the driver changes no mask.
+// the driver changes no mask. Calls that often launch kernels should use them.
 void dm_guard_begins(void);
 void dm_guard_ends(void);
 // Gives the calling thread an alternate signal stack until it ends, unless it has one, so that an

@@ -30,7 +30,7 @@ static inline uint64_t kn_mbarrier_expected(uint64_t object)
 }
 
 // Bytes that asynchronous copies still have to deliver in the current phase; below 0 if they have
-// delivered some before the program announced them.
+// delivered some before the program announced them. Programs should announce them first.
 static inline int64_t kn_mbarrier_bytes(uint64_t object)
 {
     return (int64_t)(object << 1) >> (64 - KN_MBARRIER_BYTES_BITS);

@@ -6,5 +6,6 @@
 // as paths, stay as they are.
 void em_wording_singular(char *text);
 
-// The article of a noun phrase: "an" before a vowel, else "a".
+// The article of a noun phrase: "an" before a vowel, else "a". Names that come from a list should
+// be printed with it.
 const char *em_wording_article(const char *noun);

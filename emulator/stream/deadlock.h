@@ -41,8 +41,9 @@ struct em_parts_ops {
 
 // Returns a pending command for which `match` is true, or NULL.
 const struct em_command *em_pending_find(em_match_fn *match, const void *argument);
-// Looks for a command that brings what is needed, among pending commands and their parts. Sets
-// `by` and `part`, and returns the command or the part that matches, or NULL.
+// Functions that explain a wait should use this. Looks for a command that brings what is needed,
+// among pending commands and their parts. Sets `by` and `part`, and returns the command or the part
+// that matches, or NULL.
 const struct em_command *em_need_find(struct em_need *need, em_match_fn *match,
                                       const void *argument);
 

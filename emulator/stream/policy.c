@@ -7,6 +7,7 @@
 #include "policy.h"
 
 #include "config.h"
+#include "error.h"
 #include "lock.h"
 #include "stream.h"
 
@@ -86,7 +87,16 @@ static unsigned decide_by_schedule(const struct em_choice *choice)
         departures++;
     if (departures == departures_end || departures->number != choice->number)
         return 0;
-    return departures->option < choice->options ? departures->option : 0;
+    if (departures->option < choice->options)
+        return departures->option;
+    static bool said;
+    if (!said)
+        em_explain(CUDA_SUCCESS,
+                   "CARDLESS_POLICY=schedule: decision %llu has no option %u, because it has %u; "
+                   "the first one is taken. The schedule belongs to another program or input",
+                   (unsigned long long)choice->number, departures->option, choice->options);
+    said = true;
+    return 0;
 }
 
 const struct em_policy em_policy_eager = {

@@ -53,6 +53,19 @@ TEST(range_handle)
     EXPECT_TEXT("flags (0x8) must be 0 on this device");
 }
 
+TEST(invalid_capture)
+{
+    CUstream s;
+    CUgraph graph;
+    test_context();
+    MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    MUST(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    EXPECT(cuStreamSynchronize(s) != CUDA_SUCCESS);
+    EXPECT_ERROR(cuStreamEndCapture(s, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    EXPECT(!strncmp(last_text(), "cuStreamSynchronize (call ", 26));
+    EXPECT(strstr(last_text(), ") has invalidated the capture of this stream"));
+}
+
 static void pitch(CUresult code, const char *want)
 {
     CUdeviceptr p;
@@ -156,5 +169,5 @@ TEST(access_rights)
     EXPECT_EQ(strstr(strstr(last_text(), "cuMemMap") + 1, "cuMemMap") != NULL, 0);
 }
 
-TESTS(CASE(range_handle), CASE(pitch), CASE(pitch_of_the_driver), CASE(copy_beyond_an_array),
-      CASE(handles), CASE(null_addresses), CASE(access_rights))
+TESTS(CASE(range_handle), CASE(invalid_capture), CASE(pitch), CASE(pitch_of_the_driver),
+      CASE(copy_beyond_an_array), CASE(handles), CASE(null_addresses), CASE(access_rights))

@@ -240,8 +240,15 @@ TEST(decisions_of_a_seed_repeat_its_order)
 
 TEST(schedules_that_are_none_are_reported)
 {
-    static const char *const wrong[] = {"schedule",      "schedule:1",    "schedule:2=1,1=1",
-                                        "schedule:1=1,", "schedule:1=-1", "schedule:x=1"};
+    static const struct {
+        const char *policy, *says;
+    } wrong[] = {{"schedule", "is ignored"},
+                 {"schedule:1", "is ignored"},
+                 {"schedule:2=1,1=1", "is ignored"},
+                 {"schedule:1=1,", "is ignored"},
+                 {"schedule:1=-1", "is ignored"},
+                 {"schedule:x=1", "is ignored"},
+                 {"schedule:@/nonexistent", "the file cannot be read: No such file"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char line[512] = "";
         int ends[2], status = -1;
@@ -250,16 +257,27 @@ TEST(schedules_that_are_none_are_reported)
         pid_t child = fork();
         if (!child) {
             dup2(ends[1], STDERR_FILENO);
-            test_setting("CARDLESS_POLICY", wrong[i]);
+            test_setting("CARDLESS_POLICY", wrong[i].policy);
             _exit(cuInit(0) != CUDA_SUCCESS);
         }
         close(ends[1]);
         EXPECT(read(ends[0], line, sizeof line - 1) > 0);
-        EXPECT(strstr(line, wrong[i]) && strstr(line, "is ignored"));
+        EXPECT(strstr(line, wrong[i].policy) && strstr(line, wrong[i].says));
         close(ends[0]);
         EXPECT_EQ(waitpid(child, &status, 0), child);
         EXPECT_EQ(status, 0);
     }
+}
+
+// The order is still one of the program's.
+TEST(options_that_do_not_exist_are_reported)
+{
+    test_setting("CARDLESS_POLICY", "schedule:0=999");
+    struct streams s = start();
+    EXPECT_OK(cuMemsetD8Async(s.device, 1, 4, s.a));
+    EXPECT_OK(cuMemsetD8Async(s.device + 8, 1, 4, s.b));
+    EXPECT_OK(cuCtxSynchronize());
+    EXPECT(strstr(test_last_line(), "decision 0 has no option 999, because it has 2"));
 }
 
 // ---- progress ----
@@ -326,5 +344,5 @@ TEST(a_host_function_may_wait_for_the_program)
 }
 
 TESTS(CASE(the_same_seed_gives_the_same_trace), CASE(decisions_of_a_seed_repeat_its_order),
-      CASE(schedules_that_are_none_are_reported), CASE(every_policy_makes_progress),
-      CASE(a_host_function_may_wait_for_the_program))
+      CASE(schedules_that_are_none_are_reported), CASE(options_that_do_not_exist_are_reported),
+      CASE(every_policy_makes_progress), CASE(a_host_function_may_wait_for_the_program))

@@ -110,6 +110,9 @@ def check_deadlocks():
     for name, limit in (('no_helper', '60'), ('two_wait', '60'), ('idle_helper', '3')):
         r = case(name, '--timeout', limit)
         expect(r.returncode == 1 and 'order 1: S05: cuStreamSynchronize' in r.stdout, name, r)
+        expect('cuStreamSynchronize (does not return)' in r.stdout, name, r)
+        expect('CARDLESS_DEADLOCK=abort CARDLESS_DEADLOCK_MS=' in r.stdout, name, r)
+        expect('--check off' not in r.stdout, name, r)
 
 
 def check_schedules():

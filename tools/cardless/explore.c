@@ -30,8 +30,8 @@ static const char usage[] =
     "  --jobs N             run N at the same time (the processor cores of this process)\n"
     "  --check order|off    let the ordering checker judge each run as well (order)\n"
     "\n"
-    "Exit status: 0 if no order fails, 1 if one does, 2 if the arguments are wrong, 3 if no run\n"
-    "calls cuInit, 126 if the program cannot be run, 127 if it is not found.\n";
+    "Exit status: 0 if no order fails, 1 if one does, 2 if the arguments are wrong, 3 if none\n"
+    "fails and none calls cuInit, 126 if the program cannot be run, 127 if it is not found.\n";
 
 enum { MOST_JOBS = 64, MOST_SCHEDULES = 10000000 };
 enum { NOT_CUDA = 3 }; // exit status
@@ -168,14 +168,24 @@ static void print_argument(const char *text)
     printf("'");
 }
 
+static bool is_deadlock(const struct outcome *o)
+{
+    return o->kind == FAILED_DIAGNOSTIC && !strncmp(o->text, "S05", 3);
+}
+
 static void print_command(const struct explore *x, const struct found *f)
 {
     char *policy = schedule_text(&f->minimal);
     char path[] = "cardless-schedule.txt"; // the folder for logs is removed
     if (policy && strlen(policy) > POLICY_MOST_B && !schedule_to_file(&policy, path))
         fprintf(stderr, "cardless explore: the schedule is too long for a command line\n");
-    printf("\nto repeat it:\n  cardless run%s --policy",
-           f->outcome.kind == FAILED_DIAGNOSTIC && x->check_order ? " --check order" : "");
+    const bool deadlock = is_deadlock(&f->outcome);
+    const char *ms = getenv("CARDLESS_DEADLOCK_MS");
+    printf("\nto repeat it:\n  ");
+    if (deadlock)
+        printf("CARDLESS_DEADLOCK=abort CARDLESS_DEADLOCK_MS=%s ", ms ? ms : "500");
+    printf("cardless run%s --policy",
+           f->outcome.kind == FAILED_DIAGNOSTIC && !deadlock ? " --check order" : "");
     print_argument(policy ? policy : "?");
     printf(" --");
     for (char **argument = x->program; *argument; argument++)
@@ -190,7 +200,7 @@ static void print_failed(const struct explore *x, const struct found *f)
     outcome_text(x, &f->outcome, text, sizeof text);
     printf("FAILED under order %u: %s\n", f->tried, text);
     explore_output(x, stdout);
-    if (!f->minimal.count && f->outcome.kind == FAILED_DIAGNOSTIC)
+    if (!f->minimal.count && f->outcome.kind == FAILED_DIAGNOSTIC && !is_deadlock(&f->outcome))
         printf("\nThis is reported in the order of eager. With --check off, only a wrong result or "
                "a\ndeadlock counts as a failure.\n\n");
     else if (!f->minimal.count && f->repeats)
@@ -198,7 +208,12 @@ static void print_failed(const struct explore *x, const struct found *f)
     else if (f->minimal.count)
         printf("\n%zu decision%s of this order (marked with *) differ%s from eager:\n\n",
                f->minimal.count, plural(f->minimal.count), f->minimal.count == 1 ? "s" : "");
-    explore_picture(x, stdout);
+    char waits[128] = "";
+    if (is_deadlock(&f->outcome) &&
+        !strncmp(f->outcome.text, "S05: cu", 7)) // "S05: cuStreamSynchronize (call 7): …"
+        snprintf(waits, sizeof waits, "%.*s", (int)strcspn(f->outcome.text + 5, " "),
+                 f->outcome.text + 5);
+    explore_picture(x, waits, stdout);
     if (!f->repeats)
         printf(
             "\nIt passed when it was repeated: its threads or its times change the order too.\n");

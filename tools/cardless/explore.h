@@ -126,7 +126,8 @@ int explore_search(const struct explore *x, struct found *out);
 
 // ---- picture (explore_picture.c) ----
 
-// Prints the order of the last run of slot 0 that was started with `picture`.
-void explore_picture(const struct explore *x, FILE *to);
+// Prints the order of the last run of slot 0 that was started with `picture`. `waits` is the call
+// that a deadlock was reported in, or "".
+void explore_picture(const struct explore *x, const char *waits, FILE *to);
 // Prints the last lines that this run has written to standard output and standard error.
 void explore_output(const struct explore *x, FILE *to);

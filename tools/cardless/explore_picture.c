@@ -374,22 +374,36 @@ static void hide_cells(struct picture *p, const char *call)
         p->cells[at].printed = true;
 }
 
-// Calls that have not returned are in the log of the schedule alone, without their arguments.
-static void print_rest(const struct picture *p, FILE *to)
+static void not_returned(const char *name, char *out, size_t size)
+{
+    snprintf(out, size, "%.*s (does not return)", HOST_COLUMNS - 18, name);
+}
+
+// Calls that have not returned are in the log of the schedule alone, without their arguments. The
+// call that waits in a deadlock may not be there either, if nothing happened in it.
+static void print_rest(const struct picture *p, const char *waits, FILE *to)
 {
     const char *last = "";
+    bool found = !*waits;
     for (size_t i = 0; i < p->cell_count; i++) {
         const struct cell *c = &p->cells[i];
         if (c->printed)
             continue;
         char host[NAME_B + 32];
-        snprintf(host, sizeof host, "%.*s (does not return)", HOST_COLUMNS - 18, c->name);
+        not_returned(c->name, host, sizeof host);
         print_row(p, strcmp(last, c->call) ? host : "", c, to);
         last = c->call;
+        found |= !strcmp(c->name, waits);
+    }
+    if (!found) {
+        char host[NAME_B + 32];
+        not_returned(waits, host, sizeof host);
+        print_row(p, host, NULL, to);
     }
 }
 
-static void print_calls(const struct explore *x, pid_t process, struct picture *p, FILE *to)
+static void print_calls(const struct explore *x, pid_t process, struct picture *p,
+                        const char *waits, FILE *to)
 {
     char path[128], line[LINE_B], *text;
     bool begun = false;
@@ -414,7 +428,7 @@ static void print_calls(const struct explore *x, pid_t process, struct picture *
     }
     if (trace)
         fclose(trace);
-    print_rest(p, to);
+    print_rest(p, waits, to);
 }
 
 static void free_picture(struct picture *p)
@@ -425,7 +439,7 @@ static void free_picture(struct picture *p)
 
 // One picture for each process in which work has waited: processes do not share streams, and how
 // they overlap in time is not known.
-void explore_picture(const struct explore *x, FILE *to)
+void explore_picture(const struct explore *x, const char *waits, FILE *to)
 {
     pid_t processes[EXPLORE_PROCESSES];
     const size_t count = explore_processes(x, 0, processes);
@@ -436,7 +450,7 @@ void explore_picture(const struct explore *x, FILE *to)
             fprintf(to, "  process %zu of %zu, %s:\n\n", i + 1, count, p.program);
         if (p.streams) {
             print_head(&p, to);
-            print_calls(x, processes[i], &p, to);
+            print_calls(x, processes[i], &p, waits, to);
         }
         if (p.streams && i + 1 < count)
             fputc('\n', to);
