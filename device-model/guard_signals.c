@@ -27,7 +27,7 @@ struct signals_thread {
 DM_DECLARE_THREAD_STATE(struct signals_thread, signals_thread)
 DM_DEFINE_THREAD_STATE(struct signals_thread, signals_thread)
 
-enum { MEASURED = 16, FULL_CHECKS = 1000 };
+enum { MEASURED = 16, FULL_CHECKS = 4000 };
 
 #define BIT(sig) (UINT64_C(1) << ((sig)-1))
 static const uint64_t faults = BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) |

@@ -115,8 +115,9 @@ static void read_policy(const char *value)
     else if (!strncmp(value, "schedule:", 9) && parse_schedule(value + 9))
         config.policy = EM_SCHEDULED;
     else if (file && access(file, R_OK))
-        fprintf(stderr, "cardless: CARDLESS_POLICY=%s: the file cannot be read: %s\n", value,
-                strerror(errno));
+        fprintf(stderr,
+                "cardless: CARDLESS_POLICY=%s is ignored, because the file cannot be read: %s\n",
+                value, strerror(errno));
     else if (strcmp(value, "eager"))
         unknown_value("CARDLESS_POLICY", value,
                       "eager, lazy, parallel, seed:N with a whole number N, or a schedule:LIST or "

@@ -29,6 +29,7 @@
 #include "graph_exec.h"
 #include "graph_memory.h"
 #include "graph_node.h"
+#include "guard.h"
 #include "launch_order.h"
 #include "lock.h"
 #include "memory_device.h"
@@ -319,10 +320,12 @@ static CUresult launch(struct em_graph_exec *x, struct em_stream *stream)
 CUresult em_graph_launch(CUgraphExec handle, struct em_stream *stream)
 {
     struct em_graph_exec *x;
+    dm_guard_begins();
     em_lock();
     CUresult r = em_graph_exec_find(handle, &x);
     if (!r)
         r = launch(x, stream);
     em_unlock();
+    dm_guard_ends();
     return r;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "alloc.h"
+#include "guard.h"
 
 static unsigned alive; // written atomically
 
@@ -24,6 +25,7 @@ static void *run_body(void *argument)
     // By the thread itself, because the name of another one is set through /proc. Processes whose
     // entries there were used take longer to end.
     pthread_setname_np(pthread_self(), body.name);
+    dm_guard_begins(); // nobody changes the mask of this thread
     void *result = body.main(body.arg);
     __atomic_fetch_sub(&alive, 1, __ATOMIC_SEQ_CST);
     return result;

@@ -170,6 +170,7 @@ CUresult em_stream_synchronize(struct em_stream *s)
     dm_guard_passes();
     if (looks_idle(s))
         return synchronised(CUDA_SUCCESS);
+    dm_guard_begins();
     em_lock();
     uint64_t up_to = s->dead ? 0 : s->object.context->work.last_sequence,
              before = em_scheduler.last_sequence;
@@ -185,6 +186,7 @@ CUresult em_stream_synchronize(struct em_stream *s)
     if (em_unlikely(em_order_on) && !r)
         em_order_host_waited_stream(s, before);
     em_unlock();
+    dm_guard_ends();
     return synchronised(r);
 }
 
@@ -195,6 +197,7 @@ CUresult em_context_synchronize(struct em_context *context)
     dm_guard_passes();
     if (context_looks_idle(context))
         return synchronised(CUDA_SUCCESS);
+    dm_guard_begins();
     em_lock();
     em_object_ref(&context->base.object);
     uint64_t up_to = context->work.last_sequence, before = context->work.abandonments,
@@ -214,6 +217,7 @@ CUresult em_context_synchronize(struct em_context *context)
         em_order_host_waited_context(context, sequence);
     em_object_unref(&context->base.object);
     em_unlock();
+    dm_guard_ends();
     return synchronised(r);
 }
 

@@ -210,8 +210,8 @@ static void print_failed(const struct explore *x, const struct found *f)
                f->minimal.count, plural(f->minimal.count), f->minimal.count == 1 ? "s" : "");
     char waits[128] = "";
     if (is_deadlock(&f->outcome) &&
-        !strncmp(f->outcome.text, "S05: cu", 7)) // "S05: cuStreamSynchronize (call 7): …"
-        snprintf(waits, sizeof waits, "%.*s", (int)strcspn(f->outcome.text + 5, " "),
+        !strncmp(f->outcome.text, "S05: cu", 7)) // "S05: cuStreamSynchronize: the call …"
+        snprintf(waits, sizeof waits, "%.*s", (int)strcspn(f->outcome.text + 5, " :"),
                  f->outcome.text + 5);
     explore_picture(x, waits, stdout);
     if (!f->repeats)
