@@ -20,7 +20,7 @@ ninja -C "$build" lib/libcuda.so.1 lib/libcudart.so.13 ptx/ptx.dict \
     "${names[@]/#/tests/fuzz/fuzz_}"
 
 mkdir -p "$OUT/lib"
-cp -L "$build"/lib/lib*.so.[0-9]* "$OUT/lib"
+find "$build/lib" -maxdepth 1 -name 'lib*.so.[0-9]*' -xtype f -exec cp -Lt "$OUT/lib" {} +
 # The image in which the targets run has few libraries. The driver loads these if they are there.
 ldconfig -p | awk '$1 ~ /^lib(ffi|zstd|lz4)[.]so[.]/ && /x86-64/ {print $NF}' |
     xargs -r cp -Lt "$OUT/lib"
