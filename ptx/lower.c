@@ -253,7 +253,7 @@ static struct px_op *op_add(struct px_lower *l, const px_register *operands, uns
 
 static void note_written(struct px_lower *l, const struct px_op *op)
 {
-    for (unsigned i = 0; i < op->destinations; i++)
+    for (unsigned i = 0; !l->error && i < op->destinations; i++)
         if (op->operands[i] < l->register_count)
             l->registers[op->operands[i]].written = (uint32_t)l->op_count;
 }
