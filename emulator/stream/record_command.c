@@ -13,11 +13,11 @@ enum { ACCESSES_MOST = 64, SHARED_SHIFT = 40 };
 
 static void name_stream(struct em_stream *s)
 {
-    char name[64];
+    char text[64];
+    const char *name = em_stream_text(s, text, sizeof text);
     struct em_context *context = s->object.context;
     s->recorded = true;
-    em_stream_text(s, name, sizeof name);
-    struct em_record r = em_record_begin(RF_STREAM, 0, 4 * EM_FIELD_MOST_B + sizeof name + 2);
+    struct em_record r = em_record_begin(RF_STREAM, 0, 4 * EM_FIELD_MOST_B + sizeof text + 2);
     em_field(&r, s->id);
     em_field(&r, s->object.number);
     em_field(&r, s->object.handle);

@@ -73,7 +73,7 @@ def check_arguments():
     expect(r.returncode == 1 and 'order 1: signal 11' in r.stdout, r)
     expect('order of eager' in r.stdout, r)
     r = run('explore', '--timeout', '0.2', '--', 'sleep', '5')
-    expect(r.returncode == 1 and 'longer than 0.2 seconds' in r.stdout, r)
+    expect(r.returncode == 1 and 'longer than 0.2 s' in r.stdout, r)
     r = run('explore', '--', 'sh', '-c', 'echo to stdout; echo to stderr >&2; exit 3')
     expect(r.returncode == 1 and 'exit status 3' in r.stdout, r)
     expect('  | to stdout\n  | to stderr\n' in r.stdout, r)

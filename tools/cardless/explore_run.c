@@ -354,7 +354,7 @@ void outcome_text(const struct explore *x, const struct outcome *o, char *out, s
         snprintf(out, size, "signal %d (%s)", o->value, strsignal(o->value));
         break;
     case FAILED_TIMEOUT:
-        snprintf(out, size, "it ran longer than %g seconds", x->timeout_s);
+        snprintf(out, size, "it ran longer than %g s", x->timeout_s);
         break;
     case FAILED_DIAGNOSTIC:
         snprintf(out, size, "%s", o->text);
