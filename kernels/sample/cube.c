@@ -7,6 +7,7 @@
 #include "cube.h"
 
 #include "convert_scalar.h"
+#include "lanes/interpolate.inc.h"
 
 struct face_axes {
     uint8_t s, t; // axes of the direction
@@ -38,13 +39,24 @@ static double component(uint32_t bits)
     return (bits & 0x7fffffff) >= 0x7e800000 ? 0.0 : (double)kn_float_of_bits(bits);
 }
 
+// rcp.approx of a number that is 0 or as component() leaves it: programs compute it before the
+// fetch, with the same unit as kernels do.
+static float reciprocal_of(float length)
+{
+    const uint32_t bits = kn_float_bits(length), digits = bits & 0x7fffff;
+    const uint32_t value =
+        kn_interpolate_cut(&kn_segments_rcp, digits >> 16, (bits & 0xffff) << 1, 17);
+
+    return kn_float_of_bits((253 - (bits >> 23) + !digits) << 23 | (digits ? value & 0x7fffff : 0));
+}
+
 struct kn_cube_point kn_cube_point(const struct kn_lane *lane)
 {
     const double direction[3] = {component(lane->coordinate[0]), component(lane->coordinate[1]),
                                  component(lane->coordinate[2])};
     struct kn_cube_point point = {.face = face_of(direction)};
     const double along = direction[point.face / 2], length = along < 0 ? -along : along;
-    const float reciprocal = 1 / (float)length;
+    const float reciprocal = reciprocal_of((float)length);
 
     for (unsigned i = 0; i < 3; i++)
         point.at[i] = length > 0 ? (float)direction[i] * reciprocal : 0;
@@ -59,13 +71,19 @@ void kn_cube_plane(unsigned face, const double vector[3], double st[2])
     st[1] = vector[f.t] * f.t_sign;
 }
 
+// A coordinate of a face from 0 to 1, rounded down to 21 bits after the point.
+static uint32_t face_coordinate(double at)
+{
+    return kn_float_bits((float)((int32_t)((at + 1) * 0x1p20) * 0x1p-21));
+}
+
 unsigned kn_cube_face(struct kn_lane *lane)
 {
     const struct kn_cube_point point = kn_cube_point(lane);
     const struct face_axes f = face_axes[point.face];
 
-    lane->coordinate[0] = kn_float_bits((float)((point.at[f.s] * f.s_sign + 1) / 2));
-    lane->coordinate[1] = kn_float_bits((float)((point.at[f.t] * f.t_sign + 1) / 2));
+    lane->coordinate[0] = face_coordinate(point.at[f.s] * f.s_sign);
+    lane->coordinate[1] = face_coordinate(point.at[f.t] * f.t_sign);
     lane->coordinate[2] = 0;
     return point.face;
 }
