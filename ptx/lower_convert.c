@@ -32,6 +32,22 @@ static void extend(struct px_lower *l, px_register d, px_register value, unsigne
             value);
 }
 
+// "A register may be wider than the operand's type if both are integers or one is untyped." With
+// .bf16, the compiler wants the exact width, and takes no 8-bit integers.
+static void check(struct px_lower *l, const struct px_operand *o, unsigned type, bool exact)
+{
+    if (o->kind != PX_OPERAND_REGISTER || px_failed(l))
+        return;
+    const char declared = px_type_kind(o->type);
+    const bool untyped = declared == 'b' || o->type == PX_F16X2;
+    const bool suits =
+        is_integer(type) ? untyped || is_integer(o->type) : declared == 'b' || o->type == type;
+    if (!suits || (exact && px_type_bits(o->type) != px_type_bits(type)))
+        px_refuse(l, "the register %.*s has type .%s, which does not suit .%s",
+                  (int)(o->text.length < 60 ? o->text.length : 60), o->text.at,
+                  px_modifier_name(o->type), px_modifier_name(type));
+}
+
 void px_lower_cvt(struct px_lower *l, const struct px_statement *s)
 {
     const unsigned to = s->types[0], from = s->types[1];
@@ -39,6 +55,9 @@ void px_lower_cvt(struct px_lower *l, const struct px_statement *s)
     const char *mode = px_modifier_name(s->choice[0]);
     const bool saturate = px_has(s, PX_MOD_SAT);
     const char *ftz = px_has(s, PX_MOD_FTZ) ? ".ftz" : "", *sat = saturate ? ".sat" : "";
+    const bool exact = to == PX_BF16 || from == PX_BF16;
+    check(l, &s->d[0], to, exact);
+    check(l, &s->a[0], from, exact);
     // "The source register may be wider than the type: its upper bits are ignored."
     const px_register a = px_widen(l, px_source(l, s, 0), px_type_letter(from));
     const px_register d = px_destination(l, s, 0);

@@ -171,6 +171,9 @@ void px_lower_video_parts(struct px_lower *l, const struct px_statement *s)
     const unsigned count = strchr(s->row->root, '4') ? 4 : 2;
     struct kn_video v = modifiers(s);
 
+    for (unsigned i = 0; i < 3; i++)
+        if (s->a[i].kind == PX_OPERAND_INTEGER)
+            px_refuse(l, "the sources of SIMD video instructions must be registers");
     v.operation = operation_of(l, s);
     v.a = lanes(l, s->a[0].selector, count, 0);
     v.b = lanes(l, s->a[1].selector, count, count);

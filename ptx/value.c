@@ -23,7 +23,14 @@ static unsigned class_type(const struct px_statement *s, const struct px_class *
     return class->times == 2 ? twice(type) : type;
 }
 
+// Types of 16-bit floats, of pairs, and of other formats than .f32 and .f64.
+static bool is_packed(unsigned type)
+{
+    return px_type_kind(type) == 'o' || type == PX_F16;
+}
+
 // "Operand types must agree in size, and .f and .s or .u types do not mix; .b types go with all."
+// Packed types go with their own and .b registers only.
 static bool agrees(unsigned declared, unsigned type, bool wider)
 {
     const char a = px_type_kind(declared), b = px_type_kind(type);
@@ -34,6 +41,9 @@ static bool agrees(unsigned declared, unsigned type, bool wider)
         return false;
     if (px_type_letter(declared) != px_type_letter(type) && !(wider && have > need))
         return false;
+    if (is_packed(type) && !wider)
+        return declared == type || a == 'b' ||
+               (declared == PX_F16X2 && (type == PX_U16X2 || type == PX_S16X2));
     const bool float_a = a == 'f', float_b = b == 'f';
     if (a == 'b' || b == 'b' || a == 'o' || b == 'o' || wider)
         return true;
@@ -138,6 +148,12 @@ static px_register value(struct px_lower *l, const struct px_operand *o, unsigne
         c.is_unsigned = o->is_unsigned;
         if (c.is_float ? strchr("su", px_type_kind(type)) != NULL : px_type_kind(type) == 'f')
             px_refuse(l, "%s cannot be a value of type .%s", c.is_float ? "a float" : "an integer",
+                      px_modifier_name(type));
+        if (is_packed(type))
+            px_refuse(l, "a constant cannot be a value of type .%s", px_modifier_name(type));
+        if (c.is_float &&
+            (letter == 'p' || (px_type_kind(type) == 'b' && letter == 'w' && !c.single)))
+            px_refuse(l, "a constant of type .f64 cannot be a value of type .%s",
                       px_modifier_name(type));
         if (letter == 'p')
             c.bits = (c.bits != 0) != o->negated;

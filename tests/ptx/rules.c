@@ -235,8 +235,33 @@ static void places(void)
     px_module_free(m);
 }
 
+static void types(void)
+{
+#define REGISTERS ".reg .b16 %h; .reg .u16 %u; .reg .b32 %w; .reg .s64 %l; .reg .f32 %f; "
+    static const struct pair pairs[] = {
+        {BODY(REGISTERS "add.f16 %h, %h, %h;"), BODY(REGISTERS "add.f16 %h, %u, %h;"), -EINVAL,
+         "does not suit .f16"},
+        {BODY(REGISTERS "add.f16x2 %w, %w, %w;"), BODY(REGISTERS "add.f16x2 %w, %w, 1;"), -EINVAL,
+         "a constant cannot be a value of type .f16x2"},
+        {BODY(REGISTERS "add.bf16x2 %w, %w, %w;"), BODY(REGISTERS "add.bf16x2 %f, %w, %w;"),
+         -EINVAL, "does not suit .bf16x2"},
+        {BODY(REGISTERS "mov.b32 %w, 0f3f800000;"), BODY(REGISTERS "mov.b32 %w, 1.5;"), -EINVAL,
+         "a constant of type .f64 cannot be a value of type .b32"},
+        {BODY(REGISTERS "vadd2.s32.s32.s32 %w, %w, %w, %w;"),
+         BODY(REGISTERS "vadd2.s32.s32.s32 %w, %w, 1, %w;"), -EINVAL, "must be registers"},
+        {BODY(REGISTERS "cvt.rn.f32.s16 %f, %l;"), BODY(REGISTERS "cvt.rn.bf16.s16 %h, %l;"),
+         -EINVAL, "does not suit .s16"},
+        {BODY(REGISTERS "cvt.rzi.s32.f32 %w, %w;"), BODY(REGISTERS "cvt.rzi.s32.f32 %w, %l;"),
+         -EINVAL, "does not suit .f32"},
+        {BODY(REGISTERS "cvt.sat.u16.s32 %u, %w;"), BODY(REGISTERS "cvt.sat.s32.u16 %w, %u;"),
+         -EINVAL, "cannot saturate"},
+    };
+    CHECK(pairs);
+}
+
 int main(void)
 {
+    types();
     versions();
     kernels();
     variables();
