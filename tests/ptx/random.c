@@ -236,7 +236,8 @@ static void add_operand(struct text *t, const struct step *s, const struct opera
         add(t, "%s%u", prefixes[o->kind], o->number);
     else if (s->ins.format && o->kind == 3 && wide - wide == 0)
         add(t, "%.17e", wide);
-    else if (s->ins.format && o->kind == 2 && narrow - narrow == 0 && o->value & 2)
+    else if (s->ins.format && o->kind == 2 && narrow - narrow == 0 && o->value & 2 &&
+             !strstr(s->ins.opcode, ".b32")) // which takes no decimal fraction
         add(t, "%.9e", (double)narrow);
     else if (s->ins.format && o->kind == 2)
         add(t, "0f%08llX", (unsigned long long)o->value);

@@ -226,14 +226,23 @@ static void pick_packed(struct ref_instruction *ins, uint64_t *state)
     ins->compute = n == 1 ? tf32 : pack_halves;
 }
 
+// NVIDIA's compiler refuses conversions between them.
+static bool is_bf16_and_byte(const struct type *a, const struct type *b)
+{
+    return a->format == &ex_bf16 && b->bits == 8;
+}
+
 void ref_pick_convert(struct ref_instruction *ins, uint64_t *state)
 {
     if (ref_once_in(state, 8)) {
         pick_packed(ins, state);
         return;
     }
-    const struct type *to = &types[ref_below(state, TYPES)];
-    const struct type *from = &types[ref_below(state, TYPES)];
+    const struct type *to, *from;
+    do {
+        to = &types[ref_below(state, TYPES)];
+        from = &types[ref_below(state, TYPES)];
+    } while (is_bf16_and_byte(to, from) || is_bf16_and_byte(from, to));
     ref_write(ins, "cvt");
     ins->format = to->format;
     ins->from = from->format;
