@@ -23,8 +23,9 @@ PLAIN_SUITES_OUT = {'failures', 'long'}
 
 # AddressSanitizer and UndefinedBehaviorSanitizer: what reaches code that no other test reaches. The
 # recordings are compared in the plain build. They make the calls of tests/api with other arguments,
-# so three are kept, which run each instruction, fetch and surface access.
-ASAN_SUITES_OUT = {'docs', 'exports', 'long', 'silicon'}
+# so three are kept, which run each instruction, fetch and surface access. A million nodes find no
+# more than a hundred do.
+ASAN_SUITES_OUT = {'docs', 'exports', 'long', 'silicon', 'slow'}
 ASAN_KEPT = {'recorded, x_ptx', 'recorded, x_surf', 'recorded, x_tex'}
 # The same programs as for `manual`; the answers of the driver differ, and not the drawing.
 ASAN_NAMES_OUT = re.compile(r'(one_process|two_processes|one_thread|two_threads|kernel_draws) '

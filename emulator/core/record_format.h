@@ -74,7 +74,7 @@ enum rf_kind {
                    // accesses (mode | form << 4, first address, size in bytes), the launch that
                    // it is a step of or 0
     RF_START,      // time, command
-    RF_END,        // time, command, result
+    RF_END,        // time, command, result; with RF_END_ADOPTED its other number, or 0
     RF_OBJECT,     // time, handle, name of its type, number, handle of its context
     RF_OBJECT_END, // time, handle, enum em_end_reason
     RF_HANDLE,     // handle, text: how to print it, if not by type and number

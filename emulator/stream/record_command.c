@@ -79,18 +79,21 @@ void em_record_started(const struct em_command *c, bool at_once)
     em_record_put(&r);
 }
 
-static void record_end(uint64_t id, CUresult result, unsigned flags)
+// `other`: the number of the adopted command, or 0.
+static void record_end(uint64_t id, CUresult result, unsigned flags, uint64_t other)
 {
-    struct em_record r = em_record_begin_now(RF_END, flags, 2 * EM_FIELD_MOST_B);
+    struct em_record r = em_record_begin_now(RF_END, flags, 3 * EM_FIELD_MOST_B);
     em_field(&r, id);
     em_field(&r, (uint64_t)result);
+    if (flags & RF_END_ADOPTED)
+        em_field(&r, other);
     em_record_put(&r);
 }
 
 void em_record_ended(const struct em_command *c)
 {
     em_assert_locked();
-    record_end(c->sequence, c->result, 0);
+    record_end(c->sequence, c->result, 0, 0);
 }
 
 uint64_t em_record_step_begin(const struct em_command *step)
@@ -106,7 +109,7 @@ uint64_t em_record_step_begin(const struct em_command *step)
 
 void em_record_step_end(uint64_t number, CUresult result)
 {
-    record_end(number, result, result == EM_RUN_AGAIN ? RF_END_ADOPTED : 0);
+    record_end(number, result, result == EM_RUN_AGAIN ? RF_END_ADOPTED : 0, 0);
 }
 
 // These commands are told apart by the call that made them.
@@ -122,7 +125,7 @@ void em_record_shared_begin(struct em_command *c)
     em_record_flag_last(RF_SUBMIT, RF_SUBMIT_AT_ONCE);
 }
 
-void em_record_shared_end(const struct em_command *c, bool alone)
+void em_record_shared_end(const struct em_command *c, bool adopted)
 {
-    record_end(shared_id(), c->result, alone ? 0 : RF_END_ADOPTED);
+    record_end(shared_id(), c->result, adopted ? RF_END_ADOPTED : 0, adopted ? c->sequence : 0);
 }

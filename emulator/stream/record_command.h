@@ -19,5 +19,5 @@ void em_record_step_end(uint64_t number, CUresult result);
 // A shared call (share.h), which has no sequence number, has submitted a command and run it.
 // Precondition: em_lock NOT held.
 void em_record_shared_begin(struct em_command *command);
-// `alone`: it was not adopted, which would have recorded it once more.
-void em_record_shared_end(const struct em_command *command, bool alone);
+// `adopted`: the thread that took em_lock has recorded it once more, under its sequence number.
+void em_record_shared_end(const struct em_command *command, bool adopted);

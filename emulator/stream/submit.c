@@ -318,10 +318,13 @@ static void adopt(void *argument)
 
 // The command has failed, or em_lock was taken meanwhile.
 static __attribute__((noinline, cold)) CUresult
-end_with_lock(struct em_share *share, struct em_command *c, CUresult r, int how)
+end_with_lock(struct em_share *share, struct em_command *c, CUresult r, int how, bool recording)
 {
     em_lock(); // which adopts a command that has failed, unless it was adopted already
-    if (em_share_was_adopted(share))
+    const bool adopted = em_share_was_adopted(share);
+    if (em_unlikely(recording))
+        em_record_shared_end(c, adopted);
+    if (adopted)
         r = end_at_once(c, r, how);
     else
         __atomic_store_n(&c->stream->claimed, false, __ATOMIC_RELEASE);
@@ -344,14 +347,14 @@ bool em_issue_shared(struct em_share *share, struct em_stream *s, struct em_comm
         em_record_shared_begin(c);
     CUresult r = em_command_run(c);
     const bool alone = em_likely(!r && em_share_end(share));
-    if (em_unlikely(recording))
-        em_record_shared_end(c, alone);
     if (alone) {
+        if (em_unlikely(recording))
+            em_record_shared_end(c, false);
         __atomic_store_n(&s->claimed, false, __ATOMIC_RELEASE);
         *result = CUDA_SUCCESS;
         return true;
     }
-    *result = end_with_lock(share, c, r, how);
+    *result = end_with_lock(share, c, r, how, recording);
     return true;
 }
 

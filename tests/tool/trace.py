@@ -18,7 +18,10 @@ TOOL, PROGRAM = sys.argv[1:3]
 
 
 def run(*arguments, status=0):
-    r = subprocess.run([*WRAPPER, TOOL, *arguments], capture_output=True, text=True, timeout=60)
+    # AddressSanitizer would end the program in its own way.
+    options = os.environ.get('ASAN_OPTIONS', '') + ':handle_segv=0:handle_abort=0'
+    r = subprocess.run([*WRAPPER, TOOL, *arguments], capture_output=True, text=True, timeout=60,
+                       env={**os.environ, 'ASAN_OPTIONS': options})
     assert r.returncode == status, (arguments, r.returncode, r.stderr)
     return r.stdout
 

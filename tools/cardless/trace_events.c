@@ -15,7 +15,7 @@ struct open_calls {
 
 // The start or end of a command, which another thread may have submitted.
 struct moment {
-    uint64_t id, time;
+    uint64_t id, time, other; // `other`: with RF_END_ADOPTED
     int32_t result;
     enum rf_kind kind;
     unsigned flags;
@@ -258,8 +258,10 @@ static bool keep_moment(struct later *later, struct trace_record *r, uint64_t ti
     struct moment *at = APPEND(later, moment, moments);
     if (!at)
         return false;
-    const uint64_t id = trace_field(r);
-    *at = (struct moment){id, time, (int32_t)trace_field(r), r->kind, r->flags};
+    *at = (struct moment){.time = time, .kind = r->kind, .flags = r->flags};
+    at->id = trace_field(r);
+    at->result = (int32_t)trace_field(r);
+    at->other = r->kind == RF_END && r->flags & RF_END_ADOPTED ? trace_field(r) : 0;
     return true;
 }
 
@@ -349,6 +351,18 @@ static struct trace_command *command_of(const struct trace_model *m, uint64_t id
                : NULL;
 }
 
+// The thread that took em_lock has given a running command of another thread a second number.
+static void adopt(struct trace_command *other, struct trace_command *c)
+{
+    if (other) {
+        other->call = c->call;
+        other->thread = c->thread;
+        other->queued = c->queued;
+        other->start = c->start;
+    }
+    c->kind = NULL;
+}
+
 static void apply_moments(struct trace_model *m, const struct later *later)
 {
     size_t kept = 0;
@@ -360,7 +374,7 @@ static void apply_moments(struct trace_model *m, const struct later *later)
         if (at->kind == RF_START) {
             c->start = at->time;
         } else if (at->flags & RF_END_ADOPTED) {
-            c->kind = NULL; // it has another number, too
+            adopt(command_of(m, at->other), c);
         } else {
             c->end = at->time;
             c->result = at->result;
