@@ -81,14 +81,16 @@ static inline void failing_finish(bool stopped)
     exit(!ended);
 }
 
-// Whether the driver has reported CUDA_ERROR_OUT_OF_MEMORY in this case.
+// Whether the driver has reported CUDA_ERROR_OUT_OF_MEMORY in this case, by the driver's name or
+// the runtime's.
 static inline bool failing_reported(const char *diagnostics)
 {
     char line[8192];
     bool found = false;
     FILE *f = fopen(diagnostics, "r");
     while (f && !found && fgets(line, sizeof line, f))
-        found = strstr(line, "\"result\":\"CUDA_ERROR_OUT_OF_MEMORY\"") != NULL;
+        found = strstr(line, "\"result\":\"CUDA_ERROR_OUT_OF_MEMORY\"") ||
+                strstr(line, "\"result\":\"cudaErrorMemoryAllocation\"");
     if (f)
         fclose(f);
     return found;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,7 +19,7 @@
 #include "call.h"
 #include "clock.h"
 #include "config.h"
-#include "owned_fd.h"
+#include "import.h"
 #include "record_file.h"
 
 bool em_recording;
@@ -27,14 +28,14 @@ enum state { OFF, STARTING, ON, FAILED };
 static struct {
     uint32_t state;      // enum state; atomic
     uint32_t generation; // counts forks
-    int fd;
+    struct dm_fd_identity file;
     struct rf_header *header;
     uint32_t blocks;  // atomic
     uint32_t threads; // atomic
     uint32_t parent;
     uint32_t modules;
     pthread_key_t key;
-} recorder = {.fd = -1};
+} recorder = {.file.fd = -1};
 
 // Ids are 1 + the position in these tables. A position is taken once.
 enum { IDS = 1 << 13, TABLE_ENTRIES = 0, TABLE_NAMES, TABLE_CALLERS, TABLE_NUMBERS, TABLE_COUNT };
@@ -49,7 +50,7 @@ static void stop(int error)
         fprintf(stderr,
                 "cardless: CARDLESS_RECORD: the file cannot grow, and misses what follows: "
                 "%s\n",
-                strerror(error));
+                error == EBADF ? "the program has closed its descriptor" : strerror(error));
     }
     __atomic_store_n(&em_recording, false, __ATOMIC_RELAXED);
     __atomic_store_n(&recorder.state, FAILED, __ATOMIC_RELEASE);
@@ -66,10 +67,23 @@ static uint32_t take_blocks(uint32_t count)
     return __atomic_fetch_add(&recorder.blocks, count, __ATOMIC_RELAXED);
 }
 
+// Returns 0 if bytes up to `end` may be written, or an errno. A program may close all descriptors,
+// and open files of its own under their numbers. Beyond its limit, writing would raise SIGXFSZ.
+static int check_file(uint64_t end)
+{
+    struct rlimit most;
+    if (!dm_fd_still_ours(&recorder.file))
+        return EBADF;
+    return getrlimit(RLIMIT_FSIZE, &most) || end <= most.rlim_cur ? 0 : EFBIG;
+}
+
 static int write_at(const void *bytes, size_t size, uint64_t offset)
 {
+    const int error = check_file(offset + size);
+    if (error)
+        return error;
     while (size) {
-        ssize_t n = pwrite(recorder.fd, bytes, size, (off_t)offset);
+        ssize_t n = pwrite(recorder.file.fd, bytes, size, (off_t)offset);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -128,8 +142,7 @@ static void after_fork_in_child(void)
     if (recorder.state != ON && recorder.state != STARTING)
         return;
     // The file is the parent's. Its windows are not mapped here (MADV_DONTFORK).
-    close(recorder.fd);
-    recorder.fd = -1;
+    dm_fd_close(&recorder.file);
     recorder.generation++;
     recorder.parent = (uint32_t)getppid();
     recorder.header = NULL;
@@ -140,13 +153,15 @@ static void after_fork_in_child(void)
 
 static void *map_block(uint64_t offset)
 {
-    const int error = posix_fallocate(recorder.fd, (off_t)offset, RF_BLOCK_B);
+    int error = check_file(offset + RF_BLOCK_B);
+    if (!error)
+        error = posix_fallocate(recorder.file.fd, (off_t)offset, RF_BLOCK_B);
     if (error) { // a store to the mapping would raise SIGBUS
         errno = error;
         return NULL;
     }
     void *at =
-        mmap(NULL, RF_BLOCK_B, PROT_READ | PROT_WRITE, MAP_SHARED, recorder.fd, (off_t)offset);
+        mmap(NULL, RF_BLOCK_B, PROT_READ | PROT_WRITE, MAP_SHARED, recorder.file.fd, (off_t)offset);
     if (at == MAP_FAILED)
         return NULL;
     madvise(at, RF_BLOCK_B, MADV_DONTFORK);
@@ -157,17 +172,17 @@ static void close_thread(void *argument);
 
 static bool start(const char *path)
 {
-    recorder.fd = open_file(path);
-    if (recorder.fd < 0) {
-        fprintf(stderr, "cardless: CARDLESS_RECORD: cannot open %s: %s\n", path,
-                strerror(-recorder.fd));
+    const int fd = open_file(path);
+    if (fd < 0) {
+        fprintf(stderr, "cardless: CARDLESS_RECORD: cannot open %s: %s\n", path, strerror(-fd));
         return false;
     }
+    dm_fd_remember(fd, &recorder.file);
     recorder.blocks = recorder.threads = 0;
     recorder.header = map_block(0);
     if (!recorder.header) {
         fprintf(stderr, "cardless: CARDLESS_RECORD: %s: %s\n", path, strerror(errno));
-        close(recorder.fd);
+        dm_fd_close(&recorder.file);
         return false;
     }
     struct rf_header *h = recorder.header;

@@ -13,6 +13,7 @@
 #include "cardless.h"
 #include "elf_facts.h"
 #include "lib.h"
+#include "record_format.h"
 #include "redirect.h"
 #include "report.h"
 #include "supervise.h"
@@ -267,16 +268,34 @@ static bool apply_report_option(int option, struct report *report)
 }
 
 // A file whose name ends in ".cardless" is a recorded run; any other one is a text.
-static bool apply_trace(const char *path)
+static bool is_recording(const char *path)
 {
     static const char end[] = ".cardless";
     const size_t length = strlen(path), tail = sizeof end - 1;
-    if (length < tail || strcmp(path + length - tail, end))
-        return !setenv("CARDLESS_TRACE", path, 1);
-    if (unlink(path) && errno != ENOENT) // the first process of this run makes it anew
-        fprintf(stderr, "cardless: --trace: cannot replace %s: %s\n", path, strerror(errno));
-    else
-        return !setenv("CARDLESS_RECORD", path, 1);
+    return length >= tail && !strcmp(path + length - tail, end);
+}
+
+static bool apply_trace(const char *path)
+{
+    return !setenv(is_recording(path) ? "CARDLESS_RECORD" : "CARDLESS_TRACE", path, 1);
+}
+
+// Removes the recording of an earlier run: the first process of this run makes the file anew.
+// Returns false if the file is something else, or cannot be removed, which has been reported.
+static bool remove_recording(const char *path)
+{
+    char magic[sizeof RF_MAGIC] = "";
+    FILE *f = fopen(path, "rbe");
+    if (!f && errno == ENOENT)
+        return true;
+    const bool is_ours =
+        f && fread(magic, sizeof magic, 1, f) == 1 && !memcmp(magic, RF_MAGIC, sizeof magic);
+    if (f)
+        fclose(f);
+    if (is_ours && !unlink(path))
+        return true;
+    fprintf(stderr, "cardless: --trace: cannot replace %s: %s\n", path,
+            f && !is_ours ? "it is no recording" : strerror(errno));
     return false;
 }
 
@@ -346,6 +365,7 @@ int cmd_run(int argc, char **argv)
     };
     enum layer layer = LAYER_ON;
     bool as_nvidia = false, redirect = true;
+    const char *recording = NULL;
     struct report report = {.count = 0};
     int c;
     while ((c = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
@@ -356,6 +376,8 @@ int cmd_run(int argc, char **argv)
         if (!apply_option(c, &layer, &redirect, &report))
             return 2;
         as_nvidia |= c == 'a';
+        if (c == 't')
+            recording = is_recording(optarg) ? optarg : NULL;
     }
     if (optind >= argc) {
         fputs(usage, stderr);
@@ -370,7 +392,7 @@ int cmd_run(int argc, char **argv)
         fprintf(stderr, "cardless: out of memory for the environment\n");
         return 126;
     }
-    if (start_layer(layer, as_nvidia))
+    if (start_layer(layer, as_nvidia) || (recording && !remove_recording(recording)))
         return 126;
     if (report_is_wanted(&report))
         return supervise(argv + optind, &report);

@@ -114,8 +114,11 @@ static int wait_for(pid_t child, const sigset_t *signals, struct report *r, stru
 {
     const struct timespec period = {0, READ_EVERY_MS * 1000000};
     int status = 0;
-    while (waitpid(child, &status, WNOHANG) != child) {
+    for (;;) {
         siginfo_t info;
+        const pid_t ended = waitpid(child, &status, WNOHANG);
+        if (ended == child || (ended < 0 && errno != EINTR))
+            break;
         const int signal = sigtimedwait(signals, &info, prints ? &period : NULL);
         if (signal > 0 && signal != SIGCHLD && info.si_code <= 0)
             kill(child, signal);
@@ -191,6 +194,7 @@ static int run_program(char **program, struct report *r, int log, int *ending)
     for (unsigned i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
         sigaddset(&signals, passed_on[i]);
     sigprocmask(SIG_BLOCK, &signals, &before);
+    signal(SIGCHLD, SIG_DFL); // if it was ignored, the kernel would not keep the program's status
     clock_gettime(CLOCK_REALTIME, &run.begin);
     clock_gettime(CLOCK_MONOTONIC, &begin);
     const pid_t child = start(program, &before, &status);
