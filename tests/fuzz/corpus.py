@@ -76,7 +76,8 @@ def to_c(tool, program, corpus, count, include, libraries):
             with open(source, 'w') as f:
                 subprocess.run([sys.executable, tool, program, path], stdout=f, check=True)
             built = subprocess.run(
-                [compiler, '-Wall', '-Werror', '-Wno-missing-braces', '-D_GNU_SOURCE', source, '-o', binary] +
+                [compiler, '-Wall', '-Werror', '-Wno-missing-braces', '-D_GNU_SOURCE', source,
+                 '-o', binary] +
                 [f'-I{i}' for i in include.split(':')] + [f'-L{libraries}', '-lcuda'])
             run = built.returncode or subprocess.run(
                 [binary], timeout=120,
