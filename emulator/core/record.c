@@ -26,8 +26,11 @@ bool em_recording;
 
 enum state { OFF, STARTING, ON, FAILED };
 static struct {
-    uint32_t state;      // enum state; atomic
-    uint32_t generation; // counts forks
+    uint32_t state; // enum state; atomic
+    uint32_t forks;
+    // Number of the process from 1, in a page of its own that the kernel clears in a child, even if
+    // the child was made without the handlers of fork (_Fork). NULL before the first start.
+    uint32_t *generation;
     struct dm_fd_identity file;
     struct rf_header *header;
     uint32_t blocks;  // atomic
@@ -98,7 +101,7 @@ static int write_at(const void *bytes, size_t size, uint64_t offset)
 static void note_clock(unsigned which)
 {
     recorder.header->ns[which] = dm_now_ns();
-    recorder.header->ticks[which] = em_record_ticks();
+    recorder.header->ticks[which] = dm_ticks();
 }
 
 void em_record_tables(const void *tables, size_t size_B)
@@ -143,7 +146,8 @@ static void after_fork_in_child(void)
         return;
     // The file is the parent's. Its windows are not mapped here (MADV_DONTFORK).
     dm_fd_close(&recorder.file);
-    recorder.generation++;
+    recorder.forks++;
+    *recorder.generation = recorder.forks + 1;
     recorder.parent = (uint32_t)getppid();
     recorder.header = NULL;
     memset(ids, 0, sizeof ids);
@@ -168,10 +172,28 @@ static void *map_block(uint64_t offset)
     return at;
 }
 
+static bool make_generation(void)
+{
+    if (recorder.generation) // of the process that this one is a child of
+        return true;
+    const size_t page_B = (size_t)sysconf(_SC_PAGESIZE);
+    void *page = mmap(NULL, page_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return false;
+    madvise(page, page_B, MADV_WIPEONFORK);
+    recorder.generation = page;
+    *recorder.generation = recorder.forks + 1;
+    return true;
+}
+
 static void close_thread(void *argument);
 
 static bool start(const char *path)
 {
+    if (!make_generation()) {
+        fprintf(stderr, "cardless: CARDLESS_RECORD: %s\n", strerror(errno));
+        return false;
+    }
     const int fd = open_file(path);
     if (fd < 0) {
         fprintf(stderr, "cardless: CARDLESS_RECORD: cannot open %s: %s\n", path, strerror(-fd));
@@ -226,7 +248,7 @@ void em_record_start(void)
 
 void em_record_finish(void)
 {
-    if (!recorder.header || recorder.state != ON)
+    if (!recorder.header || recorder.state != ON || !*recorder.generation)
         return;
     note_clock(1);
     recorder.header->ended = 1;
@@ -241,7 +263,7 @@ static void begin_window(struct em_record_thread *t)
     __atomic_store_n(&w->used_B, 0, __ATOMIC_RELEASE);
     __atomic_store_n(&w->sequence, t->sequence, __ATOMIC_RELEASE);
     w->thread = t->number;
-    w->ticks = t->ticks = em_record_ticks();
+    w->ticks = t->ticks = dm_ticks();
     w->kind = RF_WINDOW;
     w->magic = RF_BLOCK_MAGIC;
     t->at = (uint8_t *)(w + 1);
@@ -285,11 +307,16 @@ struct em_record_thread *em_record_open_thread(void)
     struct em_record_thread *t = self->record;
     if (__atomic_load_n(&recorder.state, __ATOMIC_ACQUIRE) != ON)
         return NULL;
+    if (!*recorder.generation) { // a child of _Fork: the file is the parent's
+        after_fork_in_child();
+        recorder.state = FAILED;
+        return NULL;
+    }
     if (!t)
         t = self->record = dm_calloc(1, sizeof *t);
-    if (!t || (t->failed && t->generation == recorder.generation))
+    if (!t || (t->failed && t->generation == *recorder.generation))
         return NULL;
-    *t = (struct em_record_thread){.generation = recorder.generation};
+    *t = (struct em_record_thread){.generation = *recorder.generation};
     t->number = __atomic_add_fetch(&recorder.threads, 1, __ATOMIC_RELAXED);
     pthread_setspecific(recorder.key, t);
     t->window = map_block(block_offset(take_blocks(1)));
@@ -308,7 +335,7 @@ static void close_thread(void *argument)
 {
     struct em_record_thread *t = argument;
     em_self.record = NULL; // later calls, of other destructors, open a window again
-    if (t->window && t->generation == recorder.generation)
+    if (t->window && t->generation && t->generation == *recorder.generation)
         munmap(t->window, RF_BLOCK_B);
     dm_free(t);
 }
@@ -316,7 +343,7 @@ static void close_thread(void *argument)
 static inline struct em_record_thread *this_thread(void)
 {
     struct em_record_thread *t = em_thread()->record;
-    if (em_likely(t && t->open && t->generation == recorder.generation))
+    if (em_likely(t && t->open && t->generation == *recorder.generation))
         return t;
     return em_record_open_thread();
 }
@@ -343,7 +370,7 @@ struct em_record em_record_begin_now(enum rf_kind kind, unsigned flags, size_t m
 {
     struct em_record r = em_record_begin(kind, flags, most + EM_FIELD_MOST_B);
     if (em_likely(r.thread != NULL)) {
-        const uint64_t now = em_record_ticks(), past = now - r.thread->ticks;
+        const uint64_t now = dm_ticks(), past = now - r.thread->ticks;
         r.thread->ticks = now;
         em_field(&r, past << 1 ^ (uint64_t)((int64_t)past >> 63));
     }

@@ -5,19 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "clock.h"
 #include "record_format.h"
-
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 
 struct em_description;
 struct em_entry;
 
 enum { EM_RECORD_DEPTH = 16 }; // of calls that callbacks of others make
 
-// What a thread writes to. The struct is the thread's own.
+// The window of a thread. The struct is the thread's own.
 struct em_record_thread {
     struct rf_block *window;
     uint8_t *at;         // the next record
@@ -32,20 +27,6 @@ struct em_record_thread {
         uint64_t number;
     } calls[EM_RECORD_DEPTH];
 };
-
-// The clock of records. rf_header relates it to nanoseconds.
-static inline uint64_t em_record_ticks(void)
-{
-#if defined(__x86_64__)
-    return __rdtsc();
-#elif defined(__aarch64__)
-    uint64_t ticks;
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-    return ticks;
-#else
-    return dm_now_ns();
-#endif
-}
 
 // Opens a window for the calling thread. Returns NULL if it cannot.
 struct em_record_thread *em_record_open_thread(void) __attribute__((cold));

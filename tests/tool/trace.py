@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 WRAPPER = shlex.split(os.environ.get('MESON_EXE_WRAPPER', ''))
-TOOL, PROGRAM = sys.argv[1:3]
+TOOL, PROGRAM = map(os.path.abspath, sys.argv[1:3])
 
 
 def run(*arguments, status=0):
@@ -109,6 +109,20 @@ def check_fork(folder):
     assert run('trace', path).count('cuMemAlloc_v2') == 2
 
 
+def check_fork_without_handlers(folder):
+    path, _ = record(folder, '_Fork')
+    assert not glob.glob(path + '.*')
+    assert run('trace', path).count('cuMemAlloc_v2') == 2
+
+
+def check_relative_path(folder):
+    """The file is in the folder of `cardless run`, wherever the program goes."""
+    subprocess.run([*WRAPPER, TOOL, 'run', '--diagnostics', 'off', '--trace', 'relative.cardless',
+                    '--', 'sh', '-c', f'cd / && exec {shlex.quote(PROGRAM)}'], cwd=folder,
+                   check=True, timeout=60)
+    assert run('trace', folder + '/relative.cardless').count('cuMemAlloc_v2') == 2
+
+
 def check_many(folder):
     path, out = record(folder, 'many', '100000')
     assert int(out) < 1024, f'{out} KiB more for 100000 calls'
@@ -181,6 +195,14 @@ def check_bad_files(folder):
             f.write(data[:size])
         r = subprocess.run([*WRAPPER, TOOL, 'trace', cut], capture_output=True, timeout=60)
         assert r.returncode == (0 if size >= 600 else 3), (size, r)
+    # Texts of a file that act on a terminal, or that are no UTF-8.
+    with open(cut, 'wb') as f:
+        f.write(data.replace(b'cuMemAlloc_v2', b'cu\x1b[2JAlloc\xff2'))
+    r = subprocess.run([*WRAPPER, TOOL, 'trace', cut], capture_output=True, timeout=60)
+    assert b'cu?[2JAlloc' in r.stdout and b'\x1b' not in r.stdout
+    run('trace', '--perfetto', cut + '.json', cut)
+    assert 'cu?[2JAlloc\ufffd2' in open(cut + '.json', encoding='utf-8').read()
+    run('trace', '/dev/zero', status=3)
     run('trace', folder + '/none', status=3)
     run('trace', status=2)
 

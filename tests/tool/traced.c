@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A program for the tests of `cardless trace`. Its argument is the way in which it ends, or what
-// else it does: return, segv, abort, exit, kill, threads, fork, many N, diverge, skip, graph.
+// else it does: return, segv, abort, exit, kill, threads, fork, _Fork, many N,
+// diverge, skip, graph.
 #include <cuda.h>
 #include <cardless.h>
 #include <pthread.h>
@@ -134,14 +135,16 @@ static void run_threads(CUcontext context)
         pthread_join(threads[i], NULL);
 }
 
-// The child's calls fail, because a card does not work in a child. They are recorded nevertheless.
-static void run_child(void)
+// The child's calls fail, because a card does not work in a child. They are recorded nevertheless,
+// but not in a child of _Fork, of which the driver hears nothing.
+static void run_child(pid_t (*make_child)(void))
 {
-    const pid_t child = fork();
+    const pid_t child = make_child();
     int status;
     if (!child) {
         CUdevice device;
-        _exit(cuDeviceGet(&device, 0) == CUDA_ERROR_NOT_INITIALIZED ? 0 : 1);
+        const CUresult result = cuDeviceGet(&device, 0);
+        _exit(make_child == fork && result != CUDA_ERROR_NOT_INITIALIZED);
     }
     if (waitpid(child, &status, 0) != child || status)
         exit(1);
@@ -181,7 +184,9 @@ int main(int argc, char **argv)
     if (!strcmp(what, "threads"))
         run_threads(context);
     if (!strcmp(what, "fork"))
-        run_child();
+        run_child(fork);
+    if (!strcmp(what, "_Fork"))
+        run_child(_Fork);
     if (!strcmp(what, "graph"))
         order();
     if (!strcmp(what, "many"))

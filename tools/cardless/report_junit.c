@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 
 #include "report.h"
-#include "report_text.h"
+#include "escape.h"
 
 static void attribute(FILE *to, const char *name, const char *value)
 {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "report.h"
-#include "report_text.h"
+#include "escape.h"
 
 static const char *const levels[] = {
     [LEVEL_NOTE] = "note", [LEVEL_WARNING] = "warning", [LEVEL_ERROR] = "error"};

@@ -277,7 +277,13 @@ static bool is_recording(const char *path)
 
 static bool apply_trace(const char *path)
 {
-    return !setenv(is_recording(path) ? "CARDLESS_RECORD" : "CARDLESS_TRACE", path, 1);
+    char folder[PATH_MAX], whole[2 * PATH_MAX] = "";
+    if (!is_recording(path))
+        return !setenv("CARDLESS_TRACE", path, 1);
+    if (path[0] != '/' && getcwd(folder, sizeof folder)) // the program may change its folder
+        snprintf(whole, sizeof whole, "%s/", folder);
+    snprintf(whole + strlen(whole), sizeof whole - strlen(whole), "%s", path);
+    return !setenv("CARDLESS_RECORD", whole, 1);
 }
 
 // Removes the recording of an earlier run: the first process of this run makes the file anew.

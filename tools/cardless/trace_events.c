@@ -226,18 +226,6 @@ static bool read_array(struct trace_model *m, struct trace_record *r, uint64_t t
     return true;
 }
 
-static char *copy_text(struct trace_record *r)
-{
-    const char *text;
-    const size_t size = trace_text(r, &text);
-    char *copy = malloc(size + 1);
-    if (copy) {
-        memcpy(copy, text, size);
-        copy[size] = 0;
-    }
-    return copy;
-}
-
 static bool read_diagnostic(struct trace_model *m, const struct open_calls *open,
                             struct trace_record *r, uint64_t time)
 {
@@ -248,8 +236,8 @@ static bool read_diagnostic(struct trace_model *m, const struct open_calls *open
     const uint32_t at = find_open(m, open, trace_field(r));
     d->call = at == TRACE_NONE ? innermost(open) : open->calls[at];
     d->result = (int32_t)trace_field(r);
-    d->id = copy_text(r);
-    d->text = copy_text(r);
+    d->id = trace_copy_text(r);
+    d->text = trace_copy_text(r);
     return d->id && d->text;
 }
 

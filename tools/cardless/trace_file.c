@@ -123,7 +123,8 @@ bool trace_file_open(struct trace_file *f, const char *path)
     FILE *in = fopen(path, "rbe");
     size_t size = 0, used = 0;
     uint8_t *bytes = NULL;
-    while (in && !ferror(in) && !feof(in)) {
+    bool foreign = false;
+    while (in && !ferror(in) && !feof(in) && !foreign) {
         if (used == size) {
             size = size ? 2 * size : 1 << 20;
             uint8_t *more = realloc(bytes, size);
@@ -134,8 +135,10 @@ bool trace_file_open(struct trace_file *f, const char *path)
             bytes = more;
         }
         used += fread(bytes + used, 1, size - used, in);
+        // A file of others may have no end. trace_file_read refuses it.
+        foreign = used >= sizeof RF_MAGIC && memcmp(bytes, RF_MAGIC, sizeof RF_MAGIC);
     }
-    const bool complete = in && feof(in);
+    const bool complete = in && (feof(in) || foreign);
     const int error = errno;
     if (in)
         fclose(in);
@@ -212,6 +215,18 @@ size_t trace_text(struct trace_record *r, const char **text)
     *text = (const char *)r->at;
     r->at += size;
     return (size_t)size;
+}
+
+char *trace_copy_text(struct trace_record *r)
+{
+    const char *text;
+    const size_t size = trace_text(r, &text);
+    char *copy = malloc(size + 1);
+    for (size_t i = 0; copy && i < size; i++)
+        copy[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i];
+    if (copy)
+        copy[size] = 0;
+    return copy;
 }
 
 bool trace_next(const struct trace_block *b, size_t *position, uint64_t *ticks,

@@ -57,6 +57,9 @@ bool trace_next(const struct trace_block *block, size_t *position, uint64_t *tic
 uint64_t trace_field(struct trace_record *record);
 // The next text, which is not ended by 0. Returns its length.
 size_t trace_text(struct trace_record *record, const char **text);
+// The same as a string of its own, from malloc. Control characters, which would act on the terminal
+// that it is printed on, become '?'. Returns NULL if memory is exhausted.
+char *trace_copy_text(struct trace_record *record);
 // Whether an entry point's arguments may be printed by the tables.
 bool trace_arguments_are_valid(const struct trace_file *file, uint64_t first, uint64_t count);
 // Checks the tables of types of a file. Called by trace_file_read.

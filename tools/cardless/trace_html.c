@@ -4,6 +4,7 @@
 // 1, because the numbers of messages count the calls of each thread.
 #include "trace_html.h"
 
+#include "escape.h"
 #include "trace_html_derive.h"
 #include "trace_html_json.h"
 #include "trace_html_layout.h"
@@ -43,7 +44,7 @@ static void html_begin_row(const struct html *h, size_t i)
 
 static void html_word(const struct html *h, const char *text)
 {
-    html_text(h->to, text, text ? strlen(text) : 0);
+    json_string(h->to, text, text ? strlen(text) : 0);
 }
 
 static void html_threads(const struct html *h)
@@ -98,7 +99,7 @@ static void html_call(struct html *h, size_t i)
     putc(',', h->to);
     html_call_text(h->m, c, &text);
     length = text.bytes ? strlen(text.bytes) : 0;
-    html_text(h->to, text.bytes, length < ARGUMENTS_MOST_B ? length : ARGUMENTS_MOST_B);
+    json_string(h->to, text.bytes, length < ARGUMENTS_MOST_B ? length : ARGUMENTS_MOST_B);
     em_text_finish(&text);
     putc(',', h->to);
     trace_call_result(h->m, c, result, sizeof result);
@@ -138,7 +139,7 @@ static void html_command_text(const struct html *h, const struct trace_command *
         em_text_put(&text, "%s%s", text.used > skip ? ", " : "",
                     c->start == TRACE_NEVER ? "never started" : "never ended");
     if (text.used > skip)
-        html_text(h->to, text.bytes + skip, text.used - skip);
+        json_string(h->to, text.bytes + skip, text.used - skip);
     else
         fputs("null", h->to);
     em_text_finish(&text);

@@ -6,48 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Returns the length of the valid UTF-8 sequence at `at`, or 0.
-static unsigned utf8_length(const unsigned char *at, size_t left)
-{
-    unsigned length = 1;
-
-    if (at[0] >= 0xc2)
-        length = at[0] < 0xe0 ? 2 : 3u + (at[0] >= 0xf0);
-    else if (at[0] >= 0x80)
-        return 0;
-    if (length > left || at[0] > 0xf4)
-        return 0;
-    for (unsigned i = 1; i < length; i++)
-        if (at[i] >> 6 != 2)
-            return 0;
-    if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
-        (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f))
-        return 0;
-    return length;
-}
-
-void html_text(FILE *to, const char *text, size_t size_B)
-{
-    const unsigned char *at = (const unsigned char *)text, *end = at + (text ? size_B : 0);
-
-    putc('"', to);
-    while (at < end) {
-        unsigned length = utf8_length(at, (size_t)(end - at));
-
-        if (!length) {
-            fputs("\xef\xbf\xbd", to);
-            length = 1;
-        } else if (*at == '"' || *at == '\\') {
-            fprintf(to, "\\%c", *at);
-        } else if (*at < 0x20 || *at == '<') {
-            fprintf(to, "\\u%04x", *at);
-        } else {
-            fwrite(at, 1, length, to);
-        }
-        at += length;
-    }
-    putc('"', to);
-}
+#include "escape.h"
 
 void html_time(FILE *to, uint64_t ns)
 {
@@ -108,7 +67,7 @@ void html_string(FILE *to, struct html_strings *s, const char *text)
             return;
         }
     }
-    html_text(to, text, strlen(text));
+    json_string(to, text, strlen(text));
 }
 
 void html_strings_finish(FILE *to, struct html_strings *s)
@@ -116,7 +75,7 @@ void html_strings_finish(FILE *to, struct html_strings *s)
     putc('[', to);
     for (uint32_t i = 0; i < s->count; i++) {
         fputs(i ? ",\n" : "", to);
-        html_text(to, s->texts[i], strlen(s->texts[i]));
+        json_string(to, s->texts[i], strlen(s->texts[i]));
         free(s->texts[i]);
     }
     putc(']', to);

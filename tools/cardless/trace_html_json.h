@@ -7,10 +7,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-// Prints a text in quotes. Bytes that are not UTF-8 become U+FFFD, and `<` is escaped, so that no
-// text ends the script element. NULL is an empty text.
-void html_text(FILE *to, const char *text, size_t size_B);
-
 // A time, or null if it has not come (UINT64_MAX).
 void html_time(FILE *to, uint64_t ns);
 

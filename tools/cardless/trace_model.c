@@ -37,23 +37,11 @@ static bool grow(void **list, size_t count, size_t *capacity, size_t size)
 TRACE_LISTS(X)
 #undef X
 
-static char *copy_text(struct trace_record *r)
-{
-    const char *text;
-    const size_t size = trace_text(r, &text);
-    char *copy = malloc(size + 1);
-    if (copy) {
-        memcpy(copy, text, size);
-        copy[size] = 0;
-    }
-    return copy;
-}
-
 static void fill_text(struct trace_record *r, char *out, size_t size)
 {
-    const char *text;
-    const size_t length = trace_text(r, &text);
-    snprintf(out, size, "%.*s", (int)(length < size ? length : size - 1), text);
+    char *text = trace_copy_text(r);
+    snprintf(out, size, "%s", text ? text : "");
+    free(text);
 }
 
 // ---- definitions
@@ -78,7 +66,7 @@ static bool define(struct trace_model *m, const struct trace_block *b, struct tr
         m->entries[id].first_argument = (uint32_t)trace_field(r);
         m->entries[id].argument_count = (uint32_t)trace_field(r);
         free(m->entries[id].name);
-        m->entries[id].name = copy_text(r);
+        m->entries[id].name = trace_copy_text(r);
         return true;
     case RF_NAME:
         id = trace_field(r);
@@ -86,7 +74,7 @@ static bool define(struct trace_model *m, const struct trace_block *b, struct tr
             return true;
         EXTEND(m, name, id)
         free(m->names[id].text);
-        m->names[id].text = copy_text(r);
+        m->names[id].text = trace_copy_text(r);
         return true;
     case RF_CALLER:
         id = trace_field(r);
@@ -101,7 +89,7 @@ static bool define(struct trace_model *m, const struct trace_block *b, struct tr
             return false;
         module->first = trace_field(r);
         module->end = trace_field(r);
-        module->path = copy_text(r);
+        module->path = trace_copy_text(r);
         return true;
     }
     case RF_THREAD: {
@@ -130,7 +118,7 @@ static bool define(struct trace_model *m, const struct trace_block *b, struct tr
             return false;
         struct trace_text_of *t = &m->texts[m->text_count++];
         t->handle = trace_field(r);
-        t->text = copy_text(r);
+        t->text = trace_copy_text(r);
         return true;
     }
     default:

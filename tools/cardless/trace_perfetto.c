@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "escape.h"
 #include "trace.h"
 
 enum { HOST = 1, CARD = 2 }; // the processes in the picture
@@ -17,24 +18,9 @@ struct writer {
     uint64_t flows;
 };
 
-static void put_string(FILE *out, const char *text, size_t size)
-{
-    fputc('"', out);
-    for (size_t i = 0; i < size && text[i]; i++) {
-        const unsigned char c = (unsigned char)text[i];
-        if (c == '"' || c == '\\')
-            fprintf(out, "\\%c", c);
-        else if (c < 0x20)
-            fprintf(out, "\\u%04x", c);
-        else
-            fputc(c, out);
-    }
-    fputc('"', out);
-}
-
 static void put_text(FILE *out, const struct em_text *text)
 {
-    put_string(out, text->used ? text->bytes : "", text->used);
+    json_string(out, text->used ? text->bytes : "", text->used);
 }
 
 // Begins an event: `phase` is Chrome's letter for it.
@@ -57,7 +43,7 @@ static void put_duration(struct writer *w, uint64_t start, uint64_t end)
 static void put_name(struct writer *w, const char *name)
 {
     fputs(",\"name\":", w->out);
-    put_string(w->out, name, strlen(name));
+    json_string(w->out, name, strlen(name));
 }
 
 static void name_track(struct writer *w, const char *what, int process, uint64_t thread,
@@ -66,7 +52,7 @@ static void name_track(struct writer *w, const char *what, int process, uint64_t
     begin(w, 'M', process, thread, 0);
     put_name(w, what);
     fputs(",\"args\":{\"name\":", w->out);
-    put_string(w->out, name, strlen(name));
+    json_string(w->out, name, strlen(name));
     fputs("}}", w->out);
 }
 
@@ -103,12 +89,12 @@ static void put_call(struct writer *w, const struct trace_call *c)
     trace_call_result(m, c, result, sizeof result);
     trace_call_place(m, c, place, sizeof place);
     fputs(",\"result\":", w->out);
-    put_string(w->out, result, sizeof result);
+    json_string(w->out, result, strlen(result));
     fputs(",\"caller\":", w->out);
-    put_string(w->out, place, sizeof place);
+    json_string(w->out, place, strlen(place));
     if (function) {
         fputs(",\"runtime\":", w->out);
-        put_string(w->out, function, strlen(function));
+        json_string(w->out, function, strlen(function));
     }
     fputs("}}", w->out);
 }
@@ -210,7 +196,7 @@ static void put_diagnostic(struct writer *w, const struct trace_diagnostic *d)
     begin(w, 'i', HOST, thread, d->time);
     put_name(w, d->id);
     fputs(",\"cat\":\"diagnostic\",\"s\":\"t\",\"args\":{\"text\":", w->out);
-    put_string(w->out, d->text, strlen(d->text));
+    json_string(w->out, d->text, strlen(d->text));
     fputs("}}", w->out);
 }
 

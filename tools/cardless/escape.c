@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Escapes for XML, JSON and URIs.
-#include "report_text.h"
+#include "escape.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 enum { REPLACEMENT = 0xfffd };
 
-// Decodes one character of UTF-8 and moves *at after it. A byte that begins none is a replacement.
-static unsigned next_character(const unsigned char **at)
+// Decodes one character of UTF-8 before `end` and moves *at after it. A byte that does not begin a
+// character is a replacement.
+static unsigned next_character(const unsigned char **at, const unsigned char *end)
 {
     const unsigned char *c = *at;
     static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -24,7 +25,7 @@ static unsigned next_character(const unsigned char **at)
         return code < 0x80 ? code : REPLACEMENT;
     code &= 0x7fu >> length;
     for (unsigned i = 1; i < length; i++) {
-        if ((c[i] & 0xc0) != 0x80)
+        if (c + i == end || (c[i] & 0xc0) != 0x80)
             return REPLACEMENT;
         code = code << 6 | (c[i] & 0x3f);
     }
@@ -62,9 +63,9 @@ static unsigned allowed_in_xml(unsigned code)
 
 void xml_text(FILE *to, const char *text)
 {
-    const unsigned char *at = (const unsigned char *)text;
-    while (*at) {
-        const unsigned code = allowed_in_xml(next_character(&at));
+    const unsigned char *at = (const unsigned char *)text, *end = at + strlen(text);
+    while (at < end) {
+        const unsigned code = allowed_in_xml(next_character(&at, end));
         switch (code) {
         case '&':
             fputs("&amp;", to);
@@ -89,20 +90,33 @@ void xml_text(FILE *to, const char *text)
     }
 }
 
-void json_text(FILE *to, const char *text)
+static void put_json(FILE *to, const char *text, size_t size_B)
 {
-    const unsigned char *at = (const unsigned char *)text;
-    while (*at) {
-        const unsigned code = next_character(&at);
+    const unsigned char *at = (const unsigned char *)text, *end = at + size_B;
+    while (at < end) {
+        const unsigned code = next_character(&at, end);
         if (code == '"' || code == '\\')
             fprintf(to, "\\%c", (int)code);
         else if (code == '\n')
             fputs("\\n", to);
-        else if (code < 0x20 || code == 0x7f)
+        else if (code < 0x20 || code == 0x7f || code == '<')
             fprintf(to, "\\u%04x", code);
         else
             put_character(to, code);
     }
+}
+
+void json_text(FILE *to, const char *text)
+{
+    put_json(to, text, strlen(text));
+}
+
+void json_string(FILE *to, const char *text, size_t size_B)
+{
+    putc('"', to);
+    if (text)
+        put_json(to, text, size_B);
+    putc('"', to);
 }
 
 void uri_path(FILE *to, const char *path)

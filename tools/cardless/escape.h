@@ -2,11 +2,14 @@
 // Writes texts into XML and JSON. Bytes that are not UTF-8, and characters that the format forbids,
 // become U+FFFD, because texts contain names that the program chose.
 #pragma once
+#include <stddef.h>
 #include <stdio.h>
 
 // As the content of an element, or as a value between double quotation marks.
 void xml_text(FILE *to, const char *text);
-// Without the quotation marks.
+// Without the quotation marks. `<` is escaped too, so that no text ends a script element of HTML.
 void json_text(FILE *to, const char *text);
+// With the quotation marks. NULL is an empty text.
+void json_string(FILE *to, const char *text, size_t size_B);
 // With the characters that a URI does not allow in a path as %XX.
 void uri_path(FILE *to, const char *path);
