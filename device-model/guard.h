@@ -49,7 +49,8 @@ void dm_guard_finish(void);
 int dm_guarded(void (*fn)(void *), void *arg, struct dm_fault *fault);
 // The same for memory that others can take away, such as files that may shrink and large ranges of
 // the program's own memory. It also works if the thread blocks SIGSEGV and SIGBUS, or if the
-// program has installed its own handlers since. Costs four more system calls.
+// program has installed its own handlers since, as dm_guard_open says, but handlers for SIGBUS are
+// noticed too.
 int dm_guarded_foreign(void (*fn)(void *), void *arg, struct dm_fault *fault);
 
 // ---- for code that runs a program's functions ----

@@ -85,7 +85,8 @@ void dm_guard_ends(void)
     self->inside = self->known = false;
 }
 
-void dm_guard_open(struct dm_guard_signals *signals)
+// `bus`: handlers for SIGBUS are noticed as well.
+static inline void open_signals(struct dm_guard_signals *signals, bool bus)
 {
     const struct signals_thread *self = signals_thread();
     const bool known = self->known;
@@ -101,10 +102,17 @@ void dm_guard_open(struct dm_guard_signals *signals)
         measure_call();
     signals->restores =
         change_mask(SIG_UNBLOCK, &faults, &signals->mask) && (signals->mask & faults);
-    if (!full && dm_guard_is_handler(SIGSEGV))
+    if (!full && bus)
+        dm_guard_reassert();
+    if (!full && (bus || dm_guard_is_handler(SIGSEGV)))
         return;
     dm_guard_reassert_all();
     __atomic_store_n(&full_check_at, now, __ATOMIC_RELAXED);
+}
+
+void dm_guard_open(struct dm_guard_signals *signals)
+{
+    open_signals(signals, false);
 }
 
 void dm_guard_close(const struct dm_guard_signals *signals)
@@ -118,14 +126,14 @@ void dm_guard_close(const struct dm_guard_signals *signals)
 
 int dm_guarded_foreign(void (*fn)(void *), void *arg, struct dm_fault *fault)
 {
-    sigset_t memory, before;
-    sigemptyset(&memory);
-    sigaddset(&memory, SIGSEGV);
-    sigaddset(&memory, SIGBUS);
-    dm_guard_reassert();
-    bool unblocked = !pthread_sigmask(SIG_UNBLOCK, &memory, &before);
-    int r = dm_guarded(fn, arg, fault);
-    if (unblocked)
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    struct dm_guard_signals signals;
+    const bool outermost = !signals_thread()->inside;
+    if (outermost)
+        dm_guard_begins();
+    open_signals(&signals, true);
+    const int r = dm_guarded(fn, arg, fault);
+    dm_guard_close(&signals);
+    if (outermost)
+        dm_guard_ends();
     return r;
 }

@@ -8,6 +8,7 @@
 #include "context.h"
 #include "copy_command.h"
 #include "error.h"
+#include "in_place.h"
 #include "lock.h"
 #include "memory.h"
 #include "quirk.h"
@@ -174,17 +175,24 @@ CUresult em_copy(const struct em_copy *copy, struct em_stream *stream, bool asyn
     em_assert_unlocked();
     struct em_copy_command c;
     CUresult r;
-    bool wait = !async;
+    bool wait = !async, synchronous;
     if (is_empty(copy))
         return CUDA_SUCCESS;
     if (em_stream_is_captured(stream))
         return capture_copy(copy, stream);
-    struct em_share *share = em_share_or_lock();
+    struct em_share *share = em_share_or_lock_briefly();
     if (em_unlikely(share)) {
         if (run_shared(share, copy, stream, async, &r))
             return r;
         em_lock();
+    } else if (em_likely(em_copy_in_place(copy, stream, &synchronous))) {
+        em_offer_sharing(stream);
+        em_unlock();
+        if (!async || synchronous)
+            waited();
+        return CUDA_SUCCESS;
     }
+    em_cancel_off();
     r = prepare(copy, &c);
     if (!r) {
         wait = has_to_wait(&c, async);

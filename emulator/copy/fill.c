@@ -11,6 +11,7 @@
 #include "copy_command.h"
 #include "error.h"
 #include "fault.h"
+#include "in_place.h"
 #include "kn_fill.h"
 #include "lock.h"
 #include "memory.h"
@@ -300,12 +301,17 @@ CUresult em_memory_fill(const struct em_fill *fill, struct em_stream *stream, in
         return CUDA_SUCCESS;
     if (em_stream_is_captured(stream))
         return capture_fill(fill, stream);
-    struct em_share *share = em_share_or_lock();
+    struct em_share *share = em_share_or_lock_briefly();
     if (em_unlikely(share)) {
         if (run_shared(share, fill, stream, how, &r))
             return r;
         em_lock();
+    } else if (em_likely(em_fill_in_place(fill, stream))) {
+        em_offer_sharing(stream);
+        em_unlock();
+        return CUDA_SUCCESS;
     }
+    em_cancel_off();
     r = prepare_fill(fill, stream->object.context, &c);
     if (!r)
         r = em_issue(stream, &c.command, submission(&c, how));

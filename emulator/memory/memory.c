@@ -200,6 +200,16 @@ struct em_allocation *em_memory_find_plain(uint64_t address, uint64_t size, unsi
                                                                                              : a;
 }
 
+struct em_allocation *em_memory_find_unwatched(uint64_t address, uint64_t size, unsigned access)
+{
+    em_assert_locked();
+    struct em_allocation *a = at(address);
+    return a && holds(a, address, size) && (a->access & access) == access && !a->watch &&
+                   !a->written
+               ? a
+               : NULL;
+}
+
 struct em_allocation *em_memory_find(uint64_t address, uint64_t size)
 {
     em_assert_locked();

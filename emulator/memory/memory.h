@@ -128,6 +128,8 @@ struct em_allocation *em_memory_find_shared(uint64_t address, uint64_t size);
 // nobody watches the memory, nobody can take it away, and its writes are not noted. Returns NULL
 // otherwise. Precondition: em_lock held or shared.
 struct em_allocation *em_memory_find_plain(uint64_t address, uint64_t size, unsigned access);
+// The same, but others may take the memory away. Precondition: em_lock held.
+struct em_allocation *em_memory_find_unwatched(uint64_t address, uint64_t size, unsigned access);
 
 // Returns the first allocation that has a byte in [address, address + size), or NULL.
 // Precondition: em_lock held or shared.

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Small copies and fills that run while em_lock is held, without a command.
+//
+// A command is entered into its stream, runs without em_lock, and is taken out again. If nothing
+// can hold it up, and nothing waits for its end or notes it, nobody can tell the difference from
+// one that runs inside one section of em_lock, which takes half of the time.
+#pragma once
+#include <stdbool.h>
+
+struct em_copy;
+struct em_fill;
+struct em_stream;
+
+// Larger ones would keep the lock from others for longer than they gain.
+enum { EM_IN_PLACE_MOST_B = 32 << 10 };
+
+// Each runs a row of bytes in linear memory that nobody watches, and returns true. Returns false if
+// the call has to submit a command: nothing is wrong, or a fault has ended the copy before all
+// bytes were written. The command then finds the same fault again and reports it.
+// *synchronous: whether an asynchronous copy of this kind too is done when its call returns.
+// Precondition: em_lock held.
+bool em_copy_in_place(const struct em_copy *copy, const struct em_stream *stream,
+                      bool *synchronous);
+bool em_fill_in_place(const struct em_fill *fill, const struct em_stream *stream);
