@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Remembers the linker that a program asked for.
+// Remembers the linkers that a program asked for.
 #include "linker.h"
 
 #include <stdio.h>
@@ -9,30 +9,41 @@
 #include "target.h"
 
 static const char prefix[] = "cardless-original:";
-static const char file[] = "libnvJitLink.so.13";
-static char ours[4096], original[4096]; // the loader keeps their addresses
 
-static bool is_linker(const char *name)
+// One major version. The loader keeps the addresses of the paths.
+static struct linker {
+    const char *file;
+    char ours[4096], original[4096];
+} linkers[] = {{.file = "libnvJitLink.so.13"}, {.file = "libnvJitLink.so.12"}};
+
+static struct linker *find(const char *name)
 {
     const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
-    const size_t length = sizeof file - 1;
-    return !strncmp(base, file, length) && (!base[length] || base[length] == '.');
+    for (size_t i = 0; i < sizeof linkers / sizeof *linkers; i++) {
+        const size_t length = strlen(linkers[i].file);
+        if (!strncmp(base, linkers[i].file, length) && (!base[length] || base[length] == '.'))
+            return &linkers[i];
+    }
+    return NULL;
 }
 
 bool rd_linker_search(const char *name, const char **path)
 {
-    if (!strncmp(name, prefix, sizeof prefix - 1)) {
-        const char *asked = name + sizeof prefix - 1;
-        if (strchr(asked, '/'))
-            *path = asked;
+    const bool wants_original = !strncmp(name, prefix, sizeof prefix - 1);
+    if (wants_original)
+        name += sizeof prefix - 1;
+    struct linker *l = find(name);
+    if (wants_original) {
+        if (strchr(name, '/'))
+            *path = name;
         else
-            *path = *original ? original : NULL;
+            *path = l && *l->original ? l->original : NULL;
         return true;
     }
-    if (!is_linker(name) || rd_neighbour(file, ours, sizeof ours))
+    if (!l || rd_neighbour(l->file, l->ours, sizeof l->ours))
         return false;
-    if (strchr(name, '/') && strcmp(name, ours) != 0 && !access(name, R_OK))
-        snprintf(original, sizeof original, "%s", name);
-    *path = ours;
+    if (strchr(name, '/') && strcmp(name, l->ours) != 0 && !access(name, R_OK))
+        snprintf(l->original, sizeof l->original, "%s", name);
+    *path = l->ours;
     return true;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Puts our libnvJitLink.so.13 in the place of NVIDIA's, which makes machine code. Ours needs
-// NVIDIA's for LTO-IR (companions/jitlink/lto.c): it asks for the one that it has replaced, or for
-// a path, with the prefix "cardless-original:".
+// Puts our libnvJitLink.so.13 and .12 in the place of NVIDIA's, which make machine code. Ours need
+// NVIDIA's for LTO-IR (companions/jitlink/lto.c): they ask for the one that they have replaced, or
+// for a path, with the prefix "cardless-original:".
 #pragma once
 #include <stdbool.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Shared by the files of libnvJitLink.so.13. The library is a client of libcuda.so.1: a handle is
-// a CUlinkState, in a context of its own, so that the program's contexts stay as they are.
+// Shared by the files of libnvJitLink.so.13, which are compiled a second time for
+// libnvJitLink.so.12, with JL_MAJOR and JL_MINOR. The library is a client of libcuda.so.1: a handle
+// is a CUlinkState, in a context of its own, so that the program's contexts stay as they are.
 #pragma once
 #define NVJITLINK_NO_INLINE
 #include <cardless.h>
@@ -10,8 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifndef JL_MAJOR
+#define JL_MAJOR 13
+#define JL_MINOR 0
+#endif
+#define JL_TEXT_OF(x) #x
+#define JL_TEXT(x) JL_TEXT_OF(x)
+#define JL_SONAME "libnvJitLink.so." JL_TEXT(JL_MAJOR)
+
 struct jl_options {
-    unsigned target; // a CUjit_target
+    unsigned target; // a CUjit_target, or 0 for one that is older than the driver's
     bool lto, ptx;
 };
 

@@ -95,13 +95,13 @@ static CUresult open_linker(struct nvJitLink *l)
         *cardlessThisCaller() = NULL;
         return r;
     }
-    l->names[0] = CU_JIT_TARGET;
-    l->values[0] = (void *)(uintptr_t)l->options.target;
-    l->names[1] = CU_JIT_ERROR_LOG_BUFFER;
-    l->values[1] = l->driver_log;
-    l->names[2] = CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES;
-    l->values[2] = (void *)(uintptr_t)sizeof l->driver_log;
-    r = cuLinkCreate(3, l->names, l->values, &l->state);
+    l->names[0] = CU_JIT_ERROR_LOG_BUFFER;
+    l->values[0] = l->driver_log;
+    l->names[1] = CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES;
+    l->values[1] = (void *)(uintptr_t)sizeof l->driver_log;
+    l->names[2] = CU_JIT_TARGET;
+    l->values[2] = (void *)(uintptr_t)l->options.target;
+    r = cuLinkCreate(l->options.target ? 3 : 2, l->names, l->values, &l->state);
     leave();
     return r;
 }
@@ -386,12 +386,5 @@ nvJitLinkResult jl_nvJitLinkGetInfoLogSize(nvJitLinkHandle handle, size_t *size)
 
 nvJitLinkResult jl_nvJitLinkGetInfoLog(nvJitLinkHandle handle, char *log)
 {
-    return NVJITLINK_SUCCESS;
-}
-
-nvJitLinkResult jl_nvJitLinkVersion(unsigned *major, unsigned *minor)
-{
-    *major = 13;
-    *minor = 0;
     return NVJITLINK_SUCCESS;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Calls NVIDIA's libnvJitLink.so.13.
+// Calls NVIDIA's libnvJitLink of the same version.
 #include "lto.h"
 
 #include <dlfcn.h>
@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The functions of the library, by their part between __nvJitLink and _13_0.
+// The functions of the library, by their part between __nvJitLink and _13_0
+// or _12_0. They have the same arguments.
 #define FUNCTIONS(X)                                                                               \
     X(Create)                                                                                      \
     X(Destroy)                                                                                     \
@@ -36,8 +37,8 @@ struct jl_lto {
 static void *open_library(void)
 {
     static const char *const names[] = {
-        "cardless-original:libnvJitLink.so.13",
-        "cardless-original:/usr/local/cuda/lib64/libnvJitLink.so.13",
+        "cardless-original:" JL_SONAME,
+        "cardless-original:/usr/local/cuda/lib64/" JL_SONAME,
     };
     void *handle = NULL;
     for (size_t i = 0; i < sizeof names / sizeof *names && !handle; i++)
@@ -49,7 +50,8 @@ static bool find_functions(void *handle, struct library *out)
 {
     bool complete = true;
 #define FIND(name)                                                                                 \
-    out->name = (__typeof__(out->name))dlsym(handle, "__nvJitLink" #name "_13_0");                 \
+    out->name =                                                                                    \
+        (__typeof__(out->name))dlsym(handle, "__nvJitLink" #name "_" JL_TEXT(JL_MAJOR) "_0");      \
     complete = complete && out->name;
     FUNCTIONS(FIND)
 #undef FIND
@@ -80,14 +82,14 @@ struct jl_lto *jl_lto_open(uint32_t count, const char *const *options, char *why
     struct jl_lto *lto = calloc(1, sizeof *lto);
     void *library = open_library(); // stays loaded
     if (!lto || !library || !find_functions(library, &lto->library)) {
-        snprintf(why, why_B, "NVIDIA's libnvJitLink.so.13, which reads LTO-IR, was not found");
+        snprintf(why, why_B, "NVIDIA's " JL_SONAME ", which reads LTO-IR, was not found");
         free(lto);
         return NULL;
     }
     const nvJitLinkResult r = create(lto, count, options);
     if (!r)
         return lto;
-    snprintf(why, why_B, "NVIDIA's libnvJitLink.so.13 returned %d", (int)r);
+    snprintf(why, why_B, "NVIDIA's " JL_SONAME " returned %d", (int)r);
     free(lto);
     return NULL;
 }

@@ -45,8 +45,9 @@ static bool has_no_effect(const char *option)
 }
 
 // The architectures of a CUjit_target without its suffix. NVIDIA's library of 13.0 knows those
-// below 7.5, but does not link for them.
-enum { OLDEST = 20, OLDEST_SUPPORTED = CU_TARGET_COMPUTE_75 };
+// below 7.5, but does not link for them. That of 12.9 does, and it knows sm_101, which is sm_110
+// in 13.0.
+enum { OLDEST = 20, OLDEST_SUPPORTED = CU_TARGET_COMPUTE_75, FORMER_110 = 101 };
 static const unsigned char architectures[] = {
     CU_TARGET_COMPUTE_75,  CU_TARGET_COMPUTE_80,  CU_TARGET_COMPUTE_86,  CU_TARGET_COMPUTE_87,
     CU_TARGET_COMPUTE_89,  CU_TARGET_COMPUTE_90,  CU_TARGET_COMPUTE_100, CU_TARGET_COMPUTE_103,
@@ -55,7 +56,7 @@ static const unsigned char architectures[] = {
 static nvJitLinkResult check_number(unsigned long number)
 {
     if (number >= OLDEST && number < OLDEST_SUPPORTED)
-        return NVJITLINK_ERROR_UNSUPPORTED_ARCH;
+        return JL_MAJOR < 13 ? NVJITLINK_SUCCESS : NVJITLINK_ERROR_UNSUPPORTED_ARCH;
     for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++)
         if (architectures[i] == number)
             return NVJITLINK_SUCCESS;
@@ -71,10 +72,14 @@ static nvJitLinkResult read_arch(const char *value, unsigned *target, bool *virt
         return NVJITLINK_ERROR_UNRECOGNIZED_OPTION;
     const char *digits = value + (*virtual ? sizeof virtual_prefix : sizeof real_prefix) - 1;
     char *end;
-    const unsigned long number = isdigit((unsigned char)*digits) ? strtoul(digits, &end, 10) : 0;
+    unsigned long number = isdigit((unsigned char)*digits) ? strtoul(digits, &end, 10) : 0;
+    if (JL_MAJOR < 13 && number == FORMER_110)
+        number = CU_TARGET_COMPUTE_110;
     const nvJitLinkResult r = check_number(number);
     if (r)
         return r;
+    if (number < OLDEST_SUPPORTED)
+        return *end ? NVJITLINK_ERROR_UNRECOGNIZED_ARCH : NVJITLINK_SUCCESS;
     *target = (unsigned)number;
     if (!strcmp(end, "a"))
         *target |= CU_COMPUTE_ACCELERATED_TARGET_BASE;

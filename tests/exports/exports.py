@@ -5,7 +5,8 @@
     exports.py LIBRARY LIST [VERSION]
 
 The library exports every name of the list (names.txt: the driver's; runtime_names.txt and
-runtime_12_names.txt: those of NVIDIA's runtime, as recorded; layer_names.txt: the Vulkan layer's),
+runtime_12_names.txt: those of NVIDIA's runtime, as recorded;
+jitlink_12_names.txt: those of its linker of 12.9; layer_names.txt: the Vulkan layer's),
 Cardless's own names, which begin with "cardless", and nothing else. No name has a version, unless
 VERSION is given: all names of the list have that one.
 """

@@ -7,11 +7,13 @@ from its table.
     companion.py TABLE --bodies OUT     the prototypes of the bodies
     companion.py TABLE --map OUT        the linker's version script
     companion.py TABLE --names OUT      the names, sorted
+    companion.py TABLE --version MAJOR.MINOR …    for this version of the library
 
 A row is `answer | name | arguments`; an indented line continues the row before it.
 
 answer     -        makes the checks, then returns the library's code for "not supported"
            impl     makes the checks, then calls PREFIX + name
+           numbered the same, and it is exported as __name_MAJOR_N for each minor version N, too
            same=X   makes the checks, then calls the body of X, which has the same arguments
            own      the library defines the function by hand
 arguments  as in C; `void` for an empty list. An argument with `!` after its name must not be NULL.
@@ -26,7 +28,9 @@ unsupported  the code for "not supported"
 first        a function without arguments that is called first; it returns a code
 handle       TYPE TO FUNCTION CODE: the function translates a handle of this type into TO, which
              the body gets instead; a negative result returns the code
-node         the version node of all exported names; without it they have no version
+node         the version node of all exported names; without it they have no version. {major} is
+             the library's major version
+code         a function that all results pass through
 """
 import argparse
 import re
@@ -36,7 +40,17 @@ from pathlib import Path
 HEAD = '// SPDX-License-Identifier: MIT\n// Made by tools/gen/companion.py from {}. Do not edit.\n'
 
 
-def read(path):
+def numbered(rows, version):
+    """The rows, and those of the functions' names with a version."""
+    for answer, name, arguments in rows:
+        yield ('impl' if answer == 'numbered' else answer), name, arguments
+        if answer == 'numbered':
+            major, minor = version.split('.')
+            for n in range(int(minor) + 1):
+                yield f'same={name}', f'__{name}_{major}_{n}', arguments
+
+
+def read(path, version):
     """({key: words}, [(answer, name, [(type, name, checked)])])"""
     dialect, rows, text = {}, [], ''
     for line in Path(path).read_text(encoding='utf-8').splitlines():
@@ -51,7 +65,9 @@ def read(path):
         else:
             text = line
             rows.append(text)
-    rows = [row(path, r) for r in rows]
+    rows = list(numbered([row(path, r) for r in rows], version))
+    if 'node' in dialect:
+        dialect['node'] = [n.format(major=version.split('.')[0]) for n in dialect['node']]
     names = [name for _, name, _ in rows]
     for answer, name, _ in rows:
         if names.count(name) > 1:
@@ -63,7 +79,7 @@ def read(path):
 
 def row(path, text):
     columns = [c.strip() for c in text.split('|')]
-    if len(columns) != 3 or not re.fullmatch(r'-|impl|own|same=\w+', columns[0]):
+    if len(columns) != 3 or not re.fullmatch(r'-|impl|numbered|own|same=\w+', columns[0]):
         sys.exit(f'{path}: not a row: {text}')
     arguments = []
     for argument in [] if columns[2] == 'void' else columns[2].split(','):
@@ -87,6 +103,7 @@ def body_arguments(dialect, arguments):
 def entry(dialect, answer, name, arguments):
     result = dialect['result'][0]
     handle = dialect.get('handle')
+    code = f'{dialect["code"][0]}({{}})' if 'code' in dialect else '{}'
     lines, passed = [], []
     if 'first' in dialect:
         lines += [f'    {result} r = {dialect["first"][0]}();', '    if (r)', '        return r;']
@@ -97,12 +114,13 @@ def entry(dialect, answer, name, arguments):
             lines += [f'    const {handle[1]} {argument}_ = {handle[2]}({argument});',
                       f'    if ({argument}_ < 0)', f'        return {handle[3]};']
         elif checked:
-            lines += [f'    if (!{argument})', f'        return {dialect["null"][0]};']
+            lines += [f'    if (!{argument})', f'        return {code.format(dialect["null"][0])};']
     if answer == '-':
         lines.append(f'    return {dialect["unsupported"][0]};')
     else:
         body = dialect['prefix'][0] + (answer[5:] if answer.startswith('same=') else name)
-        lines.append(f'    return {body}({", ".join(passed)});')
+        call = f'{body}({", ".join(passed)})'
+        lines.append(f'    return {code.format(call)};')
     return [f'EXPORT {result} {name}({declared(arguments)});',
             f'EXPORT {result} {name}({declared(arguments)})', '{', *lines, '}', '']
 
@@ -129,6 +147,8 @@ def bodies(table, dialect, rows):
     result = dialect['result'][0]
     if 'first' in dialect:
         out.append(f'{result} {dialect["first"][0]}(void);')
+    if 'code' in dialect:
+        out.append(f'{result} {dialect["code"][0]}({result} code);')
     if 'handle' in dialect:
         kind, to, function, _ = dialect['handle']
         out.append(f'{to} {function}({kind} handle);')
@@ -146,8 +166,9 @@ def main():
     p.add_argument('--bodies', type=Path)
     p.add_argument('--map', type=Path)
     p.add_argument('--names', type=Path)
+    p.add_argument('--version', default='1.0')
     a = p.parse_args()
-    dialect, rows = read(a.table)
+    dialect, rows = read(a.table, a.version)
     names = sorted(name for _, name, _ in rows)
     if a.entries:
         a.entries.write_text('\n'.join(entries(a.table, dialect, rows)), encoding='utf-8')
