@@ -157,19 +157,23 @@ static struct vector part_of(struct vector v)
     return v;
 }
 
-// The longest of the same vectors itself. The difference is that of the longer one of dx and dy
-// from the other one.
+// The longest of the same vectors itself. Lengths of the same 10 bits count as equal: then dx comes
+// before the sum, the sum before dy, and dy before the difference. The difference is that of the
+// longer one of dx and dy from the other one. [directions/plane]
 static struct vector longest_of_pair(struct vector dx, struct vector dy)
 {
-    const double dx_length = length_of(dx), dy_length = length_of(dy);
+    const bool down = cut(length_of(dx)) <= cut(length_of(dy));
     const struct vector sum = combined(dx, dy, 1);
-    const struct vector difference =
-        dx_length < dy_length ? combined(dy, dx, -1) : combined(dx, dy, -1);
-    const double sum_length = length_of_part(sum), difference_length = length_of_part(difference);
+    const struct vector difference = down ? combined(dy, dx, -1) : combined(dx, dy, -1);
+    const struct vector vectors[4] = {dx, part_of(sum), dy, part_of(difference)};
+    const double lengths[4] = {length_of(dx), length_of_part(sum), length_of(dy),
+                               length_of_part(difference)};
+    unsigned first = 0;
 
-    if (longest(sum_length, difference_length) > longest(dx_length, dy_length))
-        return part_of(sum_length > difference_length ? sum : difference);
-    return dx_length < dy_length ? dy : dx;
+    for (unsigned i = 1; i < 4; i++)
+        if (cut(lengths[i]) > cut(lengths[first]))
+            first = i;
+    return vectors[first];
 }
 
 // A gradient's component in texels. NaN is 0, and everything that is very long is as long.

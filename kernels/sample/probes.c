@@ -86,7 +86,8 @@ static void find_direction(const double axis[2], int32_t direction_64[2])
 // Plans the samples in a level. The distance between them is texel_64 / 64 of its texels.
 static void plan_row(struct kn_row *row, int32_t ratio, uint32_t texel_64, const double axis[2])
 {
-    const unsigned more = ratio >= 512 ? 2 : ratio > 0 ? 1 : 0;
+    // From 511 on, 1 / r is rounded to 1/4 or less.
+    const unsigned more = ratio >= 511 ? 2 : ratio > 0 ? 1 : 0;
     uint32_t octave, reciprocal, spread_128;
     int32_t direction_64[2];
 
@@ -129,12 +130,12 @@ static uint32_t weight_within(const struct kn_row *row, unsigned n, uint32_t sha
 }
 
 // Rounding errors of a sample go to its neighbour on the outside, so that each level has its share
-// of all weights exactly.
+// of all weights exactly. [filter_samples/upper]
 uint32_t kn_probes_weigh(const struct kn_probes *p, unsigned level, int sample, uint32_t fraction)
 {
     const struct kn_row *row = &p->row[level];
     const unsigned n = (unsigned)(sample < 0 ? -sample - 1 : sample);
-    const uint32_t round = (sample < 0) == (level == 0) ? 127 : 128;
+    const uint32_t round = sample < 0 ? 127 : 128; // halves go up on one side only
     const uint32_t share = level ? fraction : 256 - fraction;
 
     if (!row->pairs)
