@@ -340,6 +340,11 @@ static void read_step(const char *value)
     config.step = value;
 }
 
+static void read_stop(const char *value)
+{
+    config.stop = value;
+}
+
 static const struct setting {
     const char *name;
     void (*read)(const char *value); // NULL if only tools or tests use the setting
@@ -360,6 +365,7 @@ static const struct setting {
     {"CARDLESS_KERNEL_MS", read_kernel_ms},
     {"CARDLESS_CHECK", read_check},
     {"CARDLESS_STEP", read_step},
+    {"CARDLESS_STOP", read_stop},
     {"CARDLESS_DEVICES", read_devices},
     {"CARDLESS_TRACE", read_trace},
     {"CARDLESS_RECORD", read_record},
@@ -439,7 +445,7 @@ static void read_environment(void)
                            &config.trace_path,        &config.sink_path,
                            &config.schedule_log_path, &config.step,
                            &config.findings_path,     &config.test,
-                           &config.record_path};
+                           &config.record_path,       &config.stop};
     for (unsigned i = 0; i < sizeof kept / sizeof *kept; i++) {
         const char *copy = *kept[i] ? strdup(*kept[i]) : NULL;
         if (copy)

@@ -49,6 +49,7 @@ struct em_config {
     bool check_exits;   // exit
     bool check_aborts;  // abort
     const char *step;   // CARDLESS_STEP=LIST, or NULL: see ptx_step.c
+    const char *stop;   // CARDLESS_STOP=FD, or NULL: see stop.h
     bool eager_loading; // CUDA_MODULE_LOADING=LAZY|EAGER
     bool have_seed;     // CARDLESS_SEED=N
     uint64_t seed;

@@ -21,6 +21,7 @@
 #include "config.h"
 #include "import.h"
 #include "record_file.h"
+#include "stop.h"
 
 bool em_recording;
 
@@ -227,6 +228,7 @@ static bool start(const char *path)
     }
     watching = true;
     em_tracing = true;
+    em_stop_start();
     return true;
 }
 

@@ -13,6 +13,7 @@
 #include "guard.h"
 #include "record.h"
 #include "record_file.h"
+#include "stop.h"
 
 enum {
     BLOB_MAX_B = 4096,    // of an array
@@ -267,6 +268,8 @@ void em_record_call(struct em_thread *self, const struct em_entry *entry, const 
     if (count)
         add_blobs(&r, &job);
     em_record_put(&r);
+    if (values)
+        em_stop(EM_STOP_CALL, entry->name, 0);
 }
 
 void em_record_return(const struct em_entry *entry, CUresult result, const uint64_t *values)

@@ -5,6 +5,7 @@
 #include "lock.h"
 #include "object.h"
 #include "record.h"
+#include "stop.h"
 
 void em_record_object(const struct em_object *object)
 {
@@ -56,6 +57,7 @@ void em_record_diagnostic(const char *id, int result, const char *text)
     em_field_text(&r, id);
     em_field_text(&r, text);
     em_record_put(&r);
+    em_stop(EM_STOP_DIAGNOSTIC, id, 0);
 }
 
 // The last signals, found by their key. Each row has those of some keys, the newest first.

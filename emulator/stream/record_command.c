@@ -7,6 +7,7 @@
 #include "command.h"
 #include "record.h"
 #include "record_command.h"
+#include "stop.h"
 #include "stream.h"
 
 enum { ACCESSES_MOST = 64, SHARED_SHIFT = 40 };
@@ -70,6 +71,7 @@ void em_record_submitted(struct em_command *c)
 void em_record_started(const struct em_command *c, bool at_once)
 {
     em_assert_locked();
+    em_stop(EM_STOP_COMMAND, c->ops->name, c->sequence);
     if (at_once) {
         em_record_flag_last(RF_SUBMIT, RF_SUBMIT_AT_ONCE);
         return;
@@ -103,6 +105,7 @@ uint64_t em_record_step_begin(const struct em_command *step)
     const struct em_command *launch = step->stream->first;
     const uint64_t id = UINT64_C(1) << 62 | ++steps;
     record_submission(step, id, launch ? launch->sequence : 0);
+    em_stop(EM_STOP_COMMAND, step->ops->name, id);
     em_record_flag_last(RF_SUBMIT, RF_SUBMIT_AT_ONCE);
     return id;
 }
@@ -122,6 +125,7 @@ void em_record_shared_begin(struct em_command *c)
 {
     em_assert_unlocked();
     record_submission(c, shared_id(), 0);
+    em_stop(EM_STOP_COMMAND, c->ops->name, shared_id());
     em_record_flag_last(RF_SUBMIT, RF_SUBMIT_AT_ONCE);
 }
 

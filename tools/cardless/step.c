@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `cardless step`: runs a program, and shows the instructions of one warp of a kernel.
+// `cardless step`: runs a program, and shows the instructions of one warp of a kernel, or
+// (step_calls.h) its calls.
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -17,25 +18,34 @@
 #include "cardless.h"
 #include "lib.h"
 #include "number.h"
+#include "step_calls.h"
 #include "vulkan_layer.h"
 
 static const char usage[] =
     "usage: cardless step [options] [--] program [argument …]\n"
     "\n"
-    "Runs a program, and prints each instruction that one warp of a kernel in PTX runs: its line,\n"
-    "the lanes that take part, and the registers that it writes.\n"
+    "Runs a program, and stops before each call of the driver and each command of a stream: shows\n"
+    "its arguments, what it changes, where memory is and what is queued. Reads commands from the\n"
+    "standard input, which the program finds empty; help lists them.\n"
+    "\n"
+    "  --do 'A; B'          the commands, instead of the standard input\n"
+    "  --commands FILE      read the commands from a file\n"
+    "  --output FILE        print to a file instead of the standard output\n"
+    "\n"
+    "With one of the following options, prints each instruction that one warp of a kernel in PTX\n"
+    "runs: its line, the lanes that take part, and the registers that it writes.\n"
     "\n"
     "  --kernel NAME        the kernel; * and ? stand for any letters (*)\n"
     "  --launch N           the N-th launch of such kernels (1)\n"
     "  --block X,Y,Z        the block (0,0,0)\n"
     "  --warp N             the warp of the block (0)\n"
     "  --lines A-B          only the instructions in these lines of the PTX text\n"
-    "  --output FILE        print to a file instead of the standard output\n"
     "  --interactive        stop before each instruction, and read commands from the standard\n"
     "                       input (help lists them); the program reads an empty one\n"
     "\n"
     "Exit status: that of the program, 130 after the command quit, 2 if the arguments are wrong,\n"
-    "3 if the program ends well and no such warp has run, 126 if the program cannot be run, 127\n"
+    "3 if the program ends well and has made no call, or no such warp has run, 126 if the program "
+    "cannot be run, 127\n"
     "if it is not found.\n";
 
 enum { NOT_STEPPED = 3, FIRST_FD = 200 };
@@ -45,6 +55,8 @@ struct step {
     uint32_t launch, block[3], warp, lines[2];
     const char *output;
     bool interactive;
+    bool warp_wanted; // an option that is only for warps was given
+    struct step_calls calls;
 };
 
 static bool wrong(const char *option, const char *value, const char *takes)
@@ -99,6 +111,12 @@ static bool apply_option(int option, struct step *s)
         return true;
     case 'i':
         s->interactive = true;
+        return true;
+    case 'd':
+        s->calls.script = optarg;
+        return true;
+    case 'c':
+        s->calls.file = optarg;
         return true;
     default:
         return false;
@@ -232,6 +250,8 @@ int cmd_step(int argc, char **argv)
         {"lines", required_argument, NULL, 'l'},
         {"output", required_argument, NULL, 'o'},
         {"interactive", no_argument, NULL, 'i'},
+        {"do", required_argument, NULL, 'd'},
+        {"commands", required_argument, NULL, 'c'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
@@ -244,10 +264,20 @@ int cmd_step(int argc, char **argv)
         }
         if (!apply_option(c, &s))
             return 2;
+        s.warp_wanted |= strchr("knbwli", c) != NULL;
     }
     if (optind >= argc) {
         fputs(usage, stderr);
         return 2;
+    }
+    if (s.warp_wanted && (s.calls.script || s.calls.file)) {
+        fprintf(stderr, "cardless step: --do and --commands are for calls, and the other options "
+                        "for a warp of a kernel\n");
+        return 2;
+    }
+    if (!s.warp_wanted) {
+        s.calls.output = s.output;
+        return step_calls(argv + optind, &s.calls);
     }
     return prepare(&s, &note) ? run_program(argv + optind, &s, note) : 126;
 }

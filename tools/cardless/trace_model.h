@@ -210,3 +210,7 @@ uint32_t trace_object_at(const struct trace_model *model, uint64_t handle, uint6
 // "memcpy: reads 0x…+4096, writes 0x…+4096".
 void trace_command_text(const struct trace_model *model, const struct trace_command *command,
                         struct em_text *text);
+// Copies a text and replaces its addresses by names at that time: "memory 3 + 256" is an address in
+// the third memory of the run, and an address of no memory becomes "address".
+void trace_name_addresses(const struct trace_model *model, const struct em_text *text,
+                          uint64_t time, struct em_text *out);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Stops the program before each call, command and diagnostic, for `cardless step` (CARDLESS_STOP).
+// A program that is stepped is recorded, too: the tool shows its state from the recording.
+#pragma once
+#include <stdint.h>
+
+#include "stop_page.h"
+
+// Maps the page of CARDLESS_STOP. The first process that does it is stepped. Called when the
+// recording starts.
+void em_stop_start(void);
+
+// Waits until the tool lets the thread go on. Does nothing if the process is not stepped. `name` is
+// the call, the kind of the command or the id of the diagnostic; `id` is the command's number in
+// the recording. May be called with em_lock held or not: other threads that need it wait, too.
+void em_stop(enum em_stop_kind kind, const char *name, uint64_t id);
