@@ -204,17 +204,31 @@ static inline unsigned test_said(char code[64])
         EXPECT_STR(said_, test_code(code));                                                        \
     } while (0)
 
+// Returns the last line of the driver's diagnostics, as JSON, that contains the text; "" if no line
+// does.
+static inline const char *test_line_with(const char *text)
+{
+    static char found[8192];
+    char line[sizeof found];
+    FILE *f = fopen(test_diagnostics, "r");
+    *found = 0;
+    while (f && fgets(line, sizeof line, f))
+        if (strstr(line, text))
+            memcpy(found, line, sizeof found);
+    if (f)
+        fclose(f);
+    return found;
+}
+
+static inline bool test_was_reported(const char *text)
+{
+    return *test_line_with(text);
+}
+
 // Returns the driver's last line of diagnostics, as JSON, or "".
 static inline const char *test_last_line(void)
 {
-    static char line[8192];
-    FILE *f = fopen(test_diagnostics, "r");
-    *line = 0;
-    while (f && fgets(line, sizeof line, f))
-        continue;
-    if (f)
-        fclose(f);
-    return line;
+    return test_line_with("");
 }
 
 // Expects that the call returns the code and that its message contains the text.

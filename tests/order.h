@@ -75,17 +75,9 @@ static inline unsigned order_read(CUstream s)
 // The last line with this id that a driver has reported in this case, or "".
 static inline const char *order_line(const char *id)
 {
-    static char found[8192];
-    char line[8192], start[32];
-    FILE *f = fopen(test_diagnostics, "r");
+    char start[32];
     snprintf(start, sizeof start, "{\"id\":\"%s\"", id);
-    *found = 0;
-    while (f && fgets(line, sizeof line, f))
-        if (!strncmp(line, start, strlen(start)))
-            memcpy(found, line, sizeof found);
-    if (f)
-        fclose(f);
-    return found;
+    return test_line_with(start);
 }
 
 // Expects that exactly one mistake was reported in this case: a call that is not ordered after an

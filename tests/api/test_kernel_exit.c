@@ -27,18 +27,6 @@ static CUfunction start(int kernel)
     return f;
 }
 
-static bool was_reported(const char *text)
-{
-    char line[8192];
-    bool found = false;
-    FILE *f = fopen(test_diagnostics, "r");
-    while (f && fgets(line, sizeof line, f))
-        found |= strstr(line, text) != NULL;
-    if (f)
-        fclose(f);
-    return found;
-}
-
 // Four blocks of 32 threads.
 static void expect_failure(int kernel, CUresult code, const char *text)
 {
@@ -47,7 +35,7 @@ static void expect_failure(int kernel, CUresult code, const char *text)
     EXPECT_OK(cuLaunchKernel(f, 4, 1, 1, 32, 1, 1, 0, NULL, arguments, NULL));
     EXPECT_ERROR(cuCtxSynchronize(), code);
     EXPECT_ERROR(cuMemsetD8(memory, 0, 4), code);
-    EXPECT(was_reported(text));
+    EXPECT(test_was_reported(text));
 }
 
 // ---- pthread_exit ----
@@ -153,7 +141,7 @@ static void expect_host_thread(bool callback, const char *text)
     EXPECT_ERROR(cuStreamSynchronize(s), CUDA_ERROR_LAUNCH_FAILED);
     sem_wait(&has_seen); // an error does not wait
     EXPECT_EQ(seen, CUDA_ERROR_LAUNCH_FAILED);
-    EXPECT(was_reported(text));
+    EXPECT(test_was_reported(text));
 }
 
 TEST(exit_in_host_function)
@@ -183,7 +171,7 @@ TEST(exit_in_destructor)
     EXPECT_OK(cuUserObjectRelease(first, 1));
     EXPECT_OK(cuUserObjectRelease(second, 1));
     sem_wait(&go_on);
-    EXPECT(was_reported("the destructor of a user object called pthread_exit"));
+    EXPECT(test_was_reported("the destructor of a user object called pthread_exit"));
     EXPECT_OK(cuCtxSynchronize());
 }
 
@@ -195,7 +183,7 @@ TEST(full_stack)
         SKIP("a sanitizer reports the overflow itself");
     expect_failure(KERNEL_RECURSE, CUDA_ERROR_ILLEGAL_ADDRESS,
                    "kernel recurse, block (0,0,0), thread (0,0,0): the stack of ");
-    EXPECT(was_reported(" KiB is full"));
+    EXPECT(test_was_reported(" KiB is full"));
 }
 
 TEST(full_stack_of_fiber)
@@ -230,7 +218,7 @@ TEST(full_stack_of_thread)
 TEST(bad_address)
 {
     expect_failure(KERNEL_BAD_ADDRESS, CUDA_ERROR_ILLEGAL_ADDRESS, "kernel bad_address");
-    EXPECT(!was_reported("KiB is full"));
+    EXPECT(!test_was_reported("KiB is full"));
 }
 
 TESTS(CASE(exit_in_kernel), CASE(exit_in_worker), CASE(exit_in_fiber), CASE(exit_in_own_thread),

@@ -109,18 +109,6 @@ TEST(grid_barrier_of_all)
     EXPECT_EQ(word(64), 64);
 }
 
-static bool was_reported(const char *text)
-{
-    char line[8192];
-    bool found = false;
-    FILE *f = fopen(test_diagnostics, "r");
-    while (f && fgets(line, sizeof line, f))
-        found |= strstr(line, text) != NULL;
-    if (f)
-        fclose(f);
-    return found;
-}
-
 // Threads that share a stack fail as others do: thread 3000 is not among the first 1,024.
 static void fail_late(unsigned overflows)
 {
@@ -130,10 +118,10 @@ static void fail_late(unsigned overflows)
     EXPECT_OK(cuLaunchCooperativeKernel(functions[KERNEL_BAD_LATE], 16, 1, 1, 256, 1, 1, 0, NULL,
                                         arguments));
     EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
-    EXPECT(was_reported(overflows
-                            ? "kernel bad_late, block (11,0,0), thread (184,0,0): the stack of "
-                              "128 KiB is full"
-                            : "kernel bad_late, block (11,0,0), thread (184,0,0): "));
+    EXPECT(test_was_reported(
+        overflows ? "kernel bad_late, block (11,0,0), thread (184,0,0): the stack of "
+                    "128 KiB is full"
+                  : "kernel bad_late, block (11,0,0), thread (184,0,0): "));
 }
 
 TEST(fault_in_shared_stack)

@@ -53,18 +53,6 @@ static CUfunction start(const char *kernel)
     return f;
 }
 
-static bool was_reported(const char *text)
-{
-    char line[8192];
-    bool found = false;
-    FILE *f = fopen(test_diagnostics, "r");
-    while (f && fgets(line, sizeof line, f))
-        found |= strstr(line, text) != NULL;
-    if (f)
-        fclose(f);
-    return found;
-}
-
 static void launch(const char *kernel, unsigned offset, unsigned shared_B)
 {
     CUdeviceptr p;
@@ -78,7 +66,7 @@ TEST(past_shared_memory)
 {
     launch("shared", 80, 64);
     EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
-    EXPECT(was_reported(", 16 bytes past the 64 bytes of dynamic shared memory"));
+    EXPECT(test_was_reported(", 16 bytes past the 64 bytes of dynamic shared memory"));
 }
 
 // The processor does not say which address it was.
@@ -89,8 +77,8 @@ TEST(non_canonical_address)
 #endif
     launch("wild", 0, 0);
     EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
-    EXPECT(was_reported("access to a non-canonical address, or a privileged instruction"));
-    EXPECT(!was_reported("0x0"));
+    EXPECT(test_was_reported("access to a non-canonical address, or a privileged instruction"));
+    EXPECT(!test_was_reported("0x0"));
 }
 
 TEST(calls_in_a_kernel)
@@ -98,7 +86,8 @@ TEST(calls_in_a_kernel)
     launch("calls", 0, 0);
     EXPECT_OK(cuCtxSynchronize());
     EXPECT_EQ(result, CUDA_ERROR_NOT_PERMITTED);
-    EXPECT(was_reported("a kernel must not make CUDA calls; make this call after it has ended"));
+    EXPECT(
+        test_was_reported("a kernel must not make CUDA calls; make this call after it has ended"));
 }
 
 TEST(buffers_of_extra)
@@ -110,14 +99,16 @@ TEST(buffers_of_extra)
                      CU_LAUNCH_PARAM_END};
     EXPECT_ERROR(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra),
                  CUDA_ERROR_INVALID_VALUE);
-    EXPECT(was_reported("extra has a CU_LAUNCH_PARAM_BUFFER_SIZE of 0, but kernel calls has 12"));
+    EXPECT(
+        test_was_reported("extra has a CU_LAUNCH_PARAM_BUFFER_SIZE of 0, but kernel calls has 12"));
     size = 3;
     EXPECT_OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra));
-    EXPECT(was_reported("the buffer of extra has 3 bytes; the parameters of kernel calls take 12"));
+    EXPECT(test_was_reported(
+        "the buffer of extra has 3 bytes; the parameters of kernel calls take 12"));
     void *wrong[] = {(void *)9, NULL, CU_LAUNCH_PARAM_END};
     EXPECT_ERROR(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, wrong),
                  CUDA_ERROR_INVALID_VALUE);
-    EXPECT(was_reported("extra has the name 0x9 with the value 0, which"));
+    EXPECT(test_was_reported("extra has the name 0x9 with the value 0, which"));
 }
 
 TESTS(CASE(past_shared_memory), CASE(non_canonical_address), CASE(calls_in_a_kernel),

@@ -31,14 +31,9 @@ static CUresult run(const char *text, unsigned blocks, unsigned threads)
 // Expects that the driver has reported K04 alone, with these words.
 static void expect_words(const char *words, int line)
 {
-    char text[8192] = "";
-    FILE *f = fopen(test_diagnostics, "r");
-    while (f && fgets(text, sizeof text, f) && !strstr(text, "\"K04\""))
-        continue;
-    if (f)
-        fclose(f);
+    const char *text = test_line_with("\"K04\"");
     EXPECT_DIAGNOSTIC(K04);
-    if (f && strstr(text, words))
+    if (strstr(text, words))
         return;
     test_failed(__FILE__, line);
     printf("\"%s\" does not contain \"%s\"\n", text, words);

@@ -6,7 +6,6 @@ latency_page.py DATA PAGE
 """
 
 import re
-import statistics
 import sys
 
 # The limits that a call must keep, in nanoseconds.
@@ -15,16 +14,20 @@ LIMITS = {
     'cuDeviceGetAttribute': 50,
     'cuPointerGetAttribute memory type': 50,
     'cuMemAlloc+cuMemFree 4 KiB': 1000,
+    'cuStreamQuery idle': 30,
+    'cuEventRecord+cuStreamWaitEvent+sync': 200,
+    'cuLaunchKernel 1x1 + sync': 400,
     'cuGraphLaunch of 100 memset nodes + sync': 5000,
+    'semaphore signal+wait between 2 processes': 5000,
     'cuExternalMemoryGetMappedBuffer+cuMemFree': 5000,
     'the same, another range each time': 5000,
     'cuExternalMemoryGetMappedMipmappedArray+Destroy': 5000,
 }
 HEAD = '''# How long calls take
 
-Medians of five runs of `tools/bench calls` on two cores of a shared host (Intel Xeon, 2.5 GHz),
-beside the time that the driver of an H100 took for the same call on its own machine. On Cardless a
-call returns when its work is done; on a card it may only have queued the work. The figures are in
+Medians of five runs of `tools/bench calls`, beside the time that the driver of an H100 took for the
+same call on its own machine. On Cardless a call returns when its work is done; on a card it may
+only have queued the work. The processor: {processor}. The figures are in
 `docs/measured/latency.txt`; `tools/bench calls --record` measures again.
 
 | call | Cardless | the card's driver | ratio | limit |
@@ -40,23 +43,26 @@ def time(ns):
 
 
 def read(path):
-    """Each call's time on the card (None for memory, which is no time) and its times here."""
+    """The processor; and of each call the time on the card (None for memory, which is no time)
+    and here."""
     rows = {}
+    processor = 'a processor without a name'
     with open(path, encoding='utf-8') as f:
         for line in f:
-            row = re.match(r'([^#\s].*?)\s{2,}([\d.]+)\s+([\d.]+|-)(?:\s+[\d.]+|-)?\s*$', line)
+            row = re.match(r'([^#\s].*?)\s{2,}([\d.]+)\s+([\d.]+|-)\s*$', line)
             memory = re.match(r'(resident memory.*?)\s{2,}(\d+) KiB', line)
             if memory:
-                rows.setdefault(memory[1], [None]).append(float(memory[2]))
+                rows[memory[1]] = None, float(memory[2])
             elif row:
-                rows.setdefault(row[1], [row[3]]).append(float(row[2]))
-    return rows
+                rows[row[1]] = row[3], float(row[2])
+            elif line.startswith('#'):  # the last one of these lines
+                processor = line[2:].strip()
+    return processor, rows
 
 
-def page(rows):
+def page(processor, rows):
     out = []
-    for name, (card, *times) in rows.items():
-        ours = statistics.median(times)
+    for name, (card, ours) in rows.items():
         if card is None:
             out.append(f'| {name} | {ours:.0f} KiB | | | 10 MiB |')
             continue
@@ -66,9 +72,9 @@ def page(rows):
             f"| {name} | {time(ours)} | {time(theirs) if theirs else ''} "
             f"| {f'{ours / theirs:.2g}' if theirs else ''} | {limit} |"
         )
-    return HEAD + '\n'.join(out) + '\n'
+    return HEAD.format(processor=processor) + '\n'.join(out) + '\n'
 
 
 if __name__ == '__main__':
     with open(sys.argv[2], 'w', encoding='utf-8') as out_file:
-        out_file.write(page(read(sys.argv[1])))
+        out_file.write(page(*read(sys.argv[1])))
