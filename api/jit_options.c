@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "pointer_check.h"
+#include "record_content.h"
 
 enum {
     OPTIONS = CU_JIT_SPLIT_COMPILE + 1,
@@ -117,6 +118,8 @@ static CUresult check_log(struct api_jit_log *log, const char *name)
                        "given together",
                        name, name);
     log->capacity_B = (unsigned)(uintptr_t)*log->size_B;
+    if (em_recording_contents)
+        em_record_range(RF_RANGE, *log->buffer, log->capacity_B);
     return em_writable("log buffer", *log->buffer, log->capacity_B);
 }
 

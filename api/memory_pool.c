@@ -6,6 +6,7 @@
 #include "device.h"
 #include "pool.h"
 #include "pool_share.h"
+#include "record_content.h"
 
 static CUmemLocation of_device(int ordinal)
 {
@@ -208,6 +209,8 @@ CUresult api_cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool poo
     if (!handle_out)
         return em_null("handle_out");
     CUresult r = em_pool_export(pool, (unsigned)handleType, &fd);
+    if (!r && em_recording_contents)
+        em_record_fd(fd, false);
     if (!r)
         *(int *)handle_out = fd;
     return r;
@@ -225,6 +228,8 @@ CUresult api_cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *ha
     if (handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
         return em_fail(CUDA_ERROR_NOT_SUPPORTED,
                        "memory pools can be imported from file descriptors only");
+    if (em_recording_contents)
+        em_record_fd((int)(intptr_t)handle, true);
     return em_pool_import((int)(intptr_t)handle, pool_out);
 }
 

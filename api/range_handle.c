@@ -6,6 +6,7 @@
 
 #include "api_bodies.h"
 #include "call.h"
+#include "record_content.h"
 
 CUresult api_cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_t size,
                                            CUmemRangeHandleType handleType,
@@ -33,5 +34,8 @@ CUresult api_cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_
     }
     if (flags)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "flags (%#llx) must be 0 on this device", flags);
-    return em_range_dma_buf(dptr, size, handle);
+    const CUresult r = em_range_dma_buf(dptr, size, handle);
+    if (!r && em_recording_contents)
+        em_record_fd(*(const int *)handle, false);
+    return r;
 }

@@ -5,6 +5,7 @@
 
 #include "api_bodies.h"
 #include "call.h"
+#include "record_content.h"
 
 // "flags: currently unused, must be zero"
 static CUresult no_flags(unsigned long long flags)
@@ -74,6 +75,8 @@ CUresult api_cuMemExportToShareableHandle(void *shareableHandle,
     CUresult r = no_flags(flags);
     if (!r)
         r = em_physical_export(handle, handleType, &fd);
+    if (!r && em_recording_contents)
+        em_record_fd(fd, false);
     if (!r)
         *(int *)shareableHandle = fd;
     return r;
@@ -87,6 +90,8 @@ CUresult api_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle
     switch ((int)shHandleType) {
     case CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR: // "osHandle is the file descriptor itself, cast
                                                    // to a pointer"
+        if (em_recording_contents)
+            em_record_fd((int)(intptr_t)osHandle, true);
         return em_physical_import((int)(intptr_t)osHandle, handle);
     case CU_MEM_HANDLE_TYPE_FABRIC:
         return em_fail(CUDA_ERROR_NOT_SUPPORTED, "this device is not on a fabric");

@@ -6,6 +6,7 @@
 #include "command.h"
 #include "copy.h"
 #include "memory.h"
+#include "record_content.h"
 
 struct em_storage;
 
@@ -41,6 +42,10 @@ enum { EM_SHARED_MOST_B = 64 << 10 };
 // this one.
 // Precondition: em_lock held or shared.
 bool em_copy_check_row(const struct em_copy *copy, struct em_copy_command *command);
+
+// Records the bytes of an end that is in host memory. To be called if em_recording_contents is set.
+void em_copy_record(const struct em_copy_command *command, const struct em_copy_place *end,
+                    enum rf_role role);
 
 // em_command_ops.run of a copy.
 CUresult em_copy_run(struct em_command *command);

@@ -162,6 +162,22 @@ static CUresult prepare_storage(const struct em_copy_command *c)
     return CUDA_SUCCESS;
 }
 
+void em_copy_record(const struct em_copy_command *c, const struct em_copy_place *p,
+                    enum rf_role role)
+{
+    if (p->residence != EM_ON_DEVICE && !p->storage)
+        em_record_bytes(&(struct em_record_bytes){
+            .role = role,
+            .call = em_call_now(),
+            .address = (uintptr_t)linear_address(&p->surface, p->at),
+            .row_B = c->extent.width_B,
+            .rows = c->extent.height,
+            .pitch_B = p->surface.pitch_B,
+            .slices = c->extent.depth,
+            .slice_B = p->surface.slice_B,
+        });
+}
+
 CUresult em_copy_run(struct em_command *command)
 {
     const struct em_copy_command *c = (const struct em_copy_command *)command;
@@ -170,6 +186,8 @@ CUresult em_copy_run(struct em_command *command)
     CUresult r = prepare_storage(c);
     if (r)
         return r;
+    if (em_unlikely(em_recording_contents) && !c->command.ops->once) // staged copies are recorded
+        em_copy_record(c, &c->src, RF_READS);
     bool may_fault = c->src.may_fault || c->dst.may_fault;
     em_guarded_fn *guarded = may_fault ? dm_guarded_foreign : dm_guarded;
     void (*move)(void *) = is_row(c) ? move_row : move_box;
@@ -185,5 +203,7 @@ CUresult em_copy_run(struct em_command *command)
     for (unsigned i = 0; i < count; i++)
         if (parts[i].status)
             return em_fail(CUDA_ERROR_INVALID_VALUE, "the box no longer fits its array");
+    if (em_unlikely(em_recording_contents))
+        em_copy_record(c, &c->dst, RF_WRITES);
     return CUDA_SUCCESS;
 }

@@ -87,6 +87,8 @@ bool em_copy_stage(struct em_copy_command *c)
         small_B += size_B;
     else
         blocks += blocks_of(size_B);
+    if (em_recording_contents)
+        em_copy_record(c, &c->src, RF_READS);
     c->command.ops = &staged_ops;
     c->src.surface = t.to;
     c->src.at = (struct dm_position){0, 0, 0};

@@ -335,6 +335,11 @@ static void read_record(const char *value)
     config.record_path = value;
 }
 
+static void read_record_contents(const char *value)
+{
+    read_number("CARDLESS_RECORD_CONTENTS", value, &config.record_contents_B);
+}
+
 static void read_step(const char *value)
 {
     config.step = value;
@@ -369,6 +374,7 @@ static const struct setting {
     {"CARDLESS_DEVICES", read_devices},
     {"CARDLESS_TRACE", read_trace},
     {"CARDLESS_RECORD", read_record},
+    {"CARDLESS_RECORD_CONTENTS", read_record_contents},
     {"CARDLESS_REPORT", read_report},
     {"CARDLESS_PKEYS", check_pkeys},
     {"CARDLESS_CPU_MASK", check_cpu_mask},
@@ -418,6 +424,15 @@ static void report_ignored(void)
                     settings[i].name);
             return;
         }
+    }
+}
+
+void em_config_each(void (*see)(const char *name, const char *value))
+{
+    for (unsigned i = 0; i < SETTINGS; i++) {
+        const char *value = secure_getenv(settings[i].name);
+        if (value && *value)
+            see(settings[i].name, value);
     }
 }
 

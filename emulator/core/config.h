@@ -29,6 +29,7 @@ struct em_config {
     const char *visible_devices; // CUDA_VISIBLE_DEVICES=N[,N…], or NULL for all of them
     const char *trace_path;      // CARDLESS_TRACE=FILE, or NULL
     const char *record_path;     // CARDLESS_RECORD=FILE, or NULL
+    uint64_t record_contents_B;  // CARDLESS_RECORD_CONTENTS=BYTES; 0: no contents
     bool report;                 // CARDLESS_REPORT=1: list imports and mappings on stderr at exit
     uint64_t
         fail_alloc; // CARDLESS_FAIL_ALLOC=N: the N-th allocation after cuInit fails; 0 if unset
@@ -60,3 +61,5 @@ struct em_config {
 // Returns the configuration, and reads the environment the first time. Never fails: an unknown
 // value is reported on stderr and ignored.
 const struct em_config *em_config(void);
+// Calls `see` for each setting that the environment has now.
+void em_config_each(void (*see)(const char *name, const char *value));

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -20,6 +19,7 @@
 #include "clock.h"
 #include "config.h"
 #include "import.h"
+#include "record_content.h"
 #include "record_file.h"
 #include "stop.h"
 
@@ -47,7 +47,7 @@ static uint64_t ids[TABLE_COUNT][IDS];
 
 // ---- the file ----
 
-static void stop(int error)
+void em_record_stop(int error)
 {
     if (recorder.header && !recorder.header->failed) {
         recorder.header->failed = (uint32_t)error;
@@ -56,17 +56,12 @@ static void stop(int error)
                 "%s\n",
                 error == EBADF ? "the program has closed its descriptor" : strerror(error));
     }
+    em_recording_contents = false;
     __atomic_store_n(&em_recording, false, __ATOMIC_RELAXED);
     __atomic_store_n(&recorder.state, FAILED, __ATOMIC_RELEASE);
 }
 
-static uint64_t block_offset(uint32_t block)
-{
-    return (uint64_t)RF_BLOCK_B * (1 + (uint64_t)block);
-}
-
-// Reserves blocks at the end of the file.
-static uint32_t take_blocks(uint32_t count)
+uint32_t em_record_take_blocks(uint32_t count)
 {
     return __atomic_fetch_add(&recorder.blocks, count, __ATOMIC_RELAXED);
 }
@@ -81,7 +76,7 @@ static int check_file(uint64_t end)
     return getrlimit(RLIMIT_FSIZE, &most) || end <= most.rlim_cur ? 0 : EFBIG;
 }
 
-static int write_at(const void *bytes, size_t size, uint64_t offset)
+int em_record_write(const void *bytes, size_t size, uint64_t offset)
 {
     const int error = check_file(offset + size);
     if (error)
@@ -108,14 +103,14 @@ static void note_clock(unsigned which)
 void em_record_tables(const void *tables, size_t size_B)
 {
     const uint32_t count = (uint32_t)((sizeof(struct rf_block) + size_B) / RF_BLOCK_B + 1);
-    const uint32_t first = take_blocks(count);
+    const uint32_t first = em_record_take_blocks(count);
     const struct rf_block head = {
         .magic = RF_BLOCK_MAGIC, .kind = RF_TABLES, .sequence = count, .used_B = (uint32_t)size_B};
-    int error = write_at(tables, size_B, block_offset(first) + sizeof head);
+    int error = em_record_write(tables, size_B, em_record_block_offset(first) + sizeof head);
     if (!error)
-        error = write_at(&head, sizeof head, block_offset(first));
+        error = em_record_write(&head, sizeof head, em_record_block_offset(first));
     if (error)
-        stop(error);
+        em_record_stop(error);
     else
         recorder.header->tables = first;
 }
@@ -152,7 +147,7 @@ static void after_fork_in_child(void)
     recorder.parent = (uint32_t)getppid();
     recorder.header = NULL;
     memset(ids, 0, sizeof ids);
-    em_recording = false; // until the child's first call
+    em_recording = em_recording_contents = false; // until the child's first call
     recorder.state = OFF;
 }
 
@@ -243,6 +238,8 @@ void em_record_start(void)
         const bool works = start(path);
         __atomic_store_n(&em_recording, works, __ATOMIC_RELAXED);
         __atomic_store_n(&recorder.state, works ? ON : FAILED, __ATOMIC_RELEASE);
+        if (works)
+            em_record_settings(recorder.header);
     }
     while (__atomic_load_n(&recorder.state, __ATOMIC_ACQUIRE) == STARTING)
         sched_yield();
@@ -276,14 +273,15 @@ static void begin_window(struct em_record_thread *t)
 static bool empty_window(struct em_record_thread *t)
 {
     struct rf_block *w = t->window;
-    const uint32_t block = take_blocks(1);
+    const uint32_t block = em_record_take_blocks(1);
     // The kind is written last, so that a reader never sees half a chunk.
     const uint32_t kind = RF_CHUNK;
-    int error = write_at(w, sizeof *w + w->used_B, block_offset(block));
+    int error = em_record_write(w, sizeof *w + w->used_B, em_record_block_offset(block));
     if (!error)
-        error = write_at(&kind, sizeof kind, block_offset(block) + offsetof(struct rf_block, kind));
+        error = em_record_write(&kind, sizeof kind,
+                                em_record_block_offset(block) + offsetof(struct rf_block, kind));
     if (error) {
-        stop(error);
+        em_record_stop(error);
         return false;
     }
     t->sequence++;
@@ -321,10 +319,10 @@ struct em_record_thread *em_record_open_thread(void)
     *t = (struct em_record_thread){.generation = *recorder.generation};
     t->number = __atomic_add_fetch(&recorder.threads, 1, __ATOMIC_RELAXED);
     pthread_setspecific(recorder.key, t);
-    t->window = map_block(block_offset(take_blocks(1)));
+    t->window = map_block(em_record_block_offset(em_record_take_blocks(1)));
     t->failed = !t->window;
     if (t->failed) {
-        stop(errno);
+        em_record_stop(errno);
         return NULL;
     }
     begin_window(t);
@@ -477,30 +475,6 @@ bool em_record_is_new(uint64_t number)
     return is_new;
 }
 
-static int record_module(struct dl_phdr_info *info, size_t size, void *unused)
-{
-    uint64_t first = UINT64_MAX, end = 0;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *h = &info->dlpi_phdr[i];
-        if (h->p_type != PT_LOAD)
-            continue;
-        const uint64_t at = info->dlpi_addr + h->p_vaddr;
-        first = at < first ? at : first;
-        end = at + h->p_memsz > end ? at + h->p_memsz : end;
-    }
-    if (!end || !em_record_is_new(first ^ end << 16))
-        return 0;
-    char path[PATH_MAX] = "";
-    if (!info->dlpi_name[0] && readlink("/proc/self/exe", path, sizeof path - 1) < 0)
-        path[0] = 0;
-    struct em_record r = em_record_begin(RF_MODULE, 0, 3 * EM_FIELD_MOST_B + EM_FIELD_TEXT_B);
-    em_field(&r, first);
-    em_field(&r, end);
-    em_field_text(&r, path[0] ? path : info->dlpi_name);
-    em_record_put(&r);
-    return 0;
-}
-
 enum { MODULE_READS = 64 }; // code that no module has may call from many places
 
 uint32_t em_record_caller(const void *address)
@@ -511,7 +485,7 @@ uint32_t em_record_caller(const void *address)
     const uint32_t id = find_id(TABLE_CALLERS, (uintptr_t)address, &is_new);
     if (is_new) {
         if (__atomic_fetch_add(&recorder.modules, 1, __ATOMIC_RELAXED) < MODULE_READS)
-            dl_iterate_phdr(record_module, NULL);
+            em_record_modules();
         struct em_record r = em_record_begin(RF_CALLER, 0, 2 * EM_FIELD_MOST_B);
         em_field(&r, id);
         em_field(&r, (uintptr_t)address);

@@ -12,19 +12,31 @@
 #include "describe.h"
 #include "guard.h"
 #include "record.h"
+#include "record_content.h"
 #include "record_file.h"
 #include "stop.h"
 
 enum {
     BLOB_MAX_B = 4096,    // of an array
     STRING_MAX_B = 256,   // of a string
+    STRING_LONG_B = 4096, // of a string that is recorded outside of its call
     HANDLE_LEAST = 16,    // below are special streams, which the reader knows
     POINTER_DEPTH_MAX = 6 // limited because a list may contain itself
+};
+
+// Memory that has no place in the record of its call.
+enum { LARGE_MOST = 16 };
+struct large {
+    unsigned count;
+    struct {
+        uint64_t address, size_B;
+    } of[LARGE_MOST];
 };
 
 struct walk {
     const struct em_description *d;
     struct em_record *record;
+    struct large *large; // NULL: it is not recorded
     // Reads the program's memory. Returns how many bytes it could read; `string`: up to a final 0.
     size_t (*read)(uint64_t address, void *out, size_t size, bool string);
 };
@@ -67,19 +79,34 @@ static size_t read_carefully(uint64_t address, void *out, size_t size, bool stri
     return string ? string_B(out, done) : done;
 }
 
+static void note_large(struct walk *w, uint64_t address, uint64_t size_B)
+{
+    struct large *l = w->large;
+    if (!l || l->count == LARGE_MOST)
+        return;
+    l->of[l->count].address = address;
+    l->of[l->count++].size_B = size_B;
+}
+
 // Adds a blob. Returns its bytes in the record, or NULL.
 static const uint8_t *add_blob(struct walk *w, uint64_t address, size_t size, bool string)
 {
     struct em_record *r = w->record;
     const size_t head = 10 + 2;
-    if (!address || !size || (size_t)(r->end - r->at) < head + size + 1)
+    if (!address || !size)
         return NULL;
+    if ((size_t)(r->end - r->at) < head + size + 1) {
+        note_large(w, address, size);
+        return NULL;
+    }
     struct em_record tail = *r;
     em_field(&tail, address);
     uint8_t *bytes = tail.at + 2; // the size has two bytes
     const size_t got = w->read(address, bytes, size, string);
     if (!got || (got < size && !string))
         return NULL;
+    if (string && got == size && bytes[got - 1])
+        note_large(w, address, STRING_LONG_B);
     tail.at[0] = (uint8_t)(got | 0x80);
     tail.at[1] = (uint8_t)(got >> 7);
     r->at = bytes + got;
@@ -131,6 +158,8 @@ static void walk_target(struct walk *w, const struct place *outer, const struct 
     if (m->flags & EM_MEMBER_LIST)
         count = sibling_value(w, outer, m);
     const uint64_t most = BLOB_MAX_B / target->size_B;
+    if (count > most && count < UINT32_MAX)
+        note_large(w, address, count * target->size_B);
     count = count < most ? count : most;
     const uint8_t *bytes = add_blob(w, address, count * target->size_B, false);
     for (uint64_t i = 0; bytes && i < count; i++)
@@ -170,6 +199,7 @@ struct job {
     const uint64_t *values;
     bool returns;
     CUresult result;
+    struct large large;
 };
 
 static void walk_arguments(void *argument)
@@ -207,11 +237,13 @@ static void add_blobs(struct em_record *r, struct job *job)
     if (!follows || !r->at)
         return;
     uint8_t *const before = r->at;
-    job->walk = (struct walk){d, r, read_plainly};
+    struct large *const large = em_recording_contents && !job->returns ? &job->large : NULL;
+    job->walk = (struct walk){d, r, large, read_plainly};
     if (__atomic_load_n(&em_driver_state, __ATOMIC_RELAXED) == EM_DRIVER_READY &&
         !dm_guarded(walk_arguments, job, NULL))
         return;
     r->at = before;
+    job->large.count = 0;
     job->walk.read = read_carefully;
     walk_arguments(job);
 }
@@ -268,6 +300,9 @@ void em_record_call(struct em_thread *self, const struct em_entry *entry, const 
     if (count)
         add_blobs(&r, &job);
     em_record_put(&r);
+    for (unsigned i = 0; i < job.large.count; i++)
+        em_record_range(RF_READS, (const void *)(uintptr_t)job.large.of[i].address,
+                        job.large.of[i].size_B);
     if (values)
         em_stop(EM_STOP_CALL, entry->name, 0);
 }

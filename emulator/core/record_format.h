@@ -42,6 +42,10 @@ struct rf_header {
     char policy[32];      // CARDLESS_POLICY, or "eager"
     char cpu[64];         // name of the processor
     char program[256];    // its arguments, with spaces between them
+    uint64_t contents_most_B; // CARDLESS_RECORD_CONTENTS, or 0: no contents. Files of older drivers
+                              // have zeros from here on
+    uint64_t contents_B;      // in CONTENT blocks
+    uint64_t contents_cut;    // how many RF_BYTES lack their bytes, because there were too many
 };
 
 #define RF_BLOCK_MAGIC 0x424c4b43u // "CKLB"
@@ -90,6 +94,12 @@ enum rf_kind {
                    // stride, width and height in texels, width and height in elements, depth, width
                    // and height in GOBs, log2 of the block's height and depth in GOBs
     RF_NOTE,       // call number, text: printed after the outputs
+    RF_BYTES,   // enum rf_role, thread << 40 | number of the call, address, bytes of a row, rows,
+                // bytes from one to the next, slices, bytes from one to the next, hash or 0, 1 +
+                // the CONTENT block with the bytes or 0, count of bytes here, those bytes
+    RF_FD,      // thread << 40 | number of the call, descriptor, 1 if the call takes it, device,
+                // inode, size of the file in bytes
+    RF_SETTING, // a variable of the environment: NAME=value
     RF_KINDS,
 };
 
@@ -100,6 +110,57 @@ enum {
     RF_END_ADOPTED = 1,    // flags of END: the command has another number too, and ends with that
     RF_CALL_NESTED = 1,    // flags of CALL: made by a callback of another call
 };
+
+// What a call does with the bytes of RF_BYTES, which are recorded with CARDLESS_RECORD_CONTENTS.
+enum rf_role {
+    RF_READS,     // it, or a command that it has submitted, reads them
+    RF_ADDRESSES, // it reads them, and they are addresses in the program
+    RF_WRITES,    // it, or a command that it has submitted, has written them
+    RF_RANGE,     // it may read or write them later
+    RF_FILE,      // `address` is a descriptor, and these are the bytes of its file
+};
+
+// A CONTENT block begins with a struct rf_block, whose `used_B` counts the bytes that follow, and
+// `sequence` the blocks. Equal bytes are kept once.
+
+// The hash of bytes: rows of a box follow each other without gaps.
+struct rf_hash {
+    uint64_t lane[4], size_B;
+};
+#define RF_HASH_START                                                                              \
+    {                                                                                              \
+        {0x243f6a8885a308d3u, 0x13198a2e03707344u, 0xa4093822299f31d0u, 0x082efa98ec4e6c89u}, 0    \
+    }
+
+static inline uint64_t rf_hash_step(uint64_t lane, uint64_t word)
+{
+    lane = (lane ^ word) * 0x9e3779b97f4a7c15u;
+    return lane ^ lane >> 29;
+}
+
+// Adds bytes. All calls but the last one for a hash should add a multiple of 32 bytes.
+static inline void rf_hash_add(struct rf_hash *h, const void *bytes, uint64_t size_B)
+{
+    const unsigned char *p = bytes;
+    uint64_t words[4], left = size_B;
+    for (; left >= sizeof words; left -= sizeof words, p += sizeof words) {
+        __builtin_memcpy(words, p, sizeof words);
+        for (unsigned i = 0; i < 4; i++)
+            h->lane[i] = rf_hash_step(h->lane[i], words[i]);
+    }
+    for (unsigned i = 0; left; left--, i++)
+        h->lane[i % 4] = rf_hash_step(h->lane[i % 4], (uint64_t)*p++ + 0x100);
+    h->size_B += size_B;
+}
+
+// Never 0, which stands for an unknown hash.
+static inline uint64_t rf_hash_end(const struct rf_hash *h)
+{
+    uint64_t value = h->size_B;
+    for (unsigned i = 0; i < 4; i++)
+        value = rf_hash_step(value, h->lane[i] >> 32 ^ h->lane[i] << 7);
+    return value ? value : 1;
+}
 
 // The tables of types: describe.h's arrays, one after the other in the TABLES blocks, after this
 // struct, which stands after the block's. Offsets are counted from the start of this struct.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Writes facts that a reader should know once: the tables of types, and names of the process.
+#include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -10,6 +13,7 @@
 #include "config.h"
 #include "describe.h"
 #include "object.h"
+#include "record.h"
 #include "record_file.h"
 
 // The file has the arrays as they are in memory.
@@ -105,4 +109,33 @@ void em_record_describe_process(struct rf_header *h)
             h->program[i] = ' ';
     if (file)
         fclose(file);
+}
+
+static int record_module(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    uint64_t first = UINT64_MAX, end = 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+        if (h->p_type != PT_LOAD)
+            continue;
+        const uint64_t at = info->dlpi_addr + h->p_vaddr;
+        first = at < first ? at : first;
+        end = at + h->p_memsz > end ? at + h->p_memsz : end;
+    }
+    if (!end || !em_record_is_new(first ^ end << 16))
+        return 0;
+    char path[PATH_MAX] = "";
+    if (!info->dlpi_name[0] && readlink("/proc/self/exe", path, sizeof path - 1) < 0)
+        path[0] = 0;
+    struct em_record r = em_record_begin(RF_MODULE, 0, 3 * EM_FIELD_MOST_B + EM_FIELD_TEXT_B);
+    em_field(&r, first);
+    em_field(&r, end);
+    em_field_text(&r, path[0] ? path : info->dlpi_name);
+    em_record_put(&r);
+    return 0;
+}
+
+void em_record_modules(void)
+{
+    dl_iterate_phdr(record_module, NULL);
 }

@@ -9,6 +9,7 @@
 #include "journal.h"
 #include "lock.h"
 #include "record.h"
+#include "record_content.h"
 #include "exporter.h"
 #include "quirk.h"
 #include "vulkan_layer.h"
@@ -140,6 +141,8 @@ static CUresult check_import(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
         r = check_handle(desc, rule);
     if (r)
         return r;
+    if (rule->by == BY_FD && em_recording_contents)
+        em_record_fd(desc->handle.fd, true);
     if (rule->by != BY_FD)
         return em_mistake(M10, CUDA_ERROR_NOT_SUPPORTED, "type %s is not supported on Linux",
                           rule->name);

@@ -13,6 +13,7 @@
 #include "lock.h"
 #include "order.h"
 #include "memory_device.h"
+#include "record_content.h"
 
 // The end of the program's addresses. The kernel owns the addresses above.
 #define USER_END (UINT64_C(1) << 47)
@@ -265,6 +266,8 @@ CUresult em_host_register(uint64_t address, uint64_t size, unsigned flags)
     a->mapping_base = address & ~(page - 1);
     a->mapping_size = ((address + size + page - 1) & ~(page - 1)) - a->mapping_base;
     a->release = release_registration;
+    if (em_recording_contents)
+        em_record_range(RF_RANGE, (const void *)(uintptr_t)address, size);
     r = em_memory_enter(a);
     if (!r && (flags & CU_MEMHOSTREGISTER_READ_ONLY))
         a->read_only = true;

@@ -20,11 +20,9 @@
 #include "quirk.h"
 
 enum {
-    CONTAINER_MAGIC = (int)0xba55ed50,
-    WRAPPER_MAGIC = 0x466243b1,
+    CONTAINER_MAGIC = (int)EM_FAT_CONTAINER_MAGIC,
+    WRAPPER_MAGIC = (int)EM_FAT_WRAPPER_MAGIC,
     CONTAINER_VERSION = 1,
-    WRAPPER_PLAIN = 1,
-    WRAPPER_LINKED = 2, // nvcc -rdc=true
     KIND_PTX = 1,
     KIND_CUBIN = 2,
     FLAG_LZ4 = 0x2000,
@@ -32,12 +30,6 @@ enum {
     ENTRIES_MOST = 4096,
     LINKED_MOST = 1 << 16,
     TEXT_MOST_B = 1 << 29,
-};
-
-struct container {
-    uint32_t magic;
-    uint16_t version, head_B;
-    uint64_t rest_B;
 };
 
 struct entry {
@@ -53,13 +45,6 @@ struct entry {
     uint64_t plain_B; // decompressed
 };
 _Static_assert(sizeof(struct entry) == 64, "the head of an entry");
-
-// What a program has for each container (nvcc's fatBinaryCtl.h).
-struct wrapper {
-    uint32_t magic, version;
-    const char *data;
-    const void *more; // version 2: a list of containers that ends with NULL
-};
 
 // An entry that was found, and where its bytes are.
 struct found {
@@ -124,7 +109,7 @@ static void consider(struct choice *c, const struct entry *e, uint64_t at, unsig
 
 static CUresult choose(const struct em_bytes *bytes, unsigned architecture, struct choice *out)
 {
-    struct container head;
+    struct em_fat_container head;
     CUresult r = em_bytes_check(bytes, 0, sizeof head);
     if (r)
         return r;
@@ -263,7 +248,8 @@ static CUresult linked_text(const char *container, unsigned index, unsigned arch
 
 // Containers without PTX are left out, and so may be symbols: the library of CUDA's device runtime
 // is in each program of this kind.
-static CUresult linked_texts(const struct wrapper *w, unsigned architecture, struct em_texts *out)
+static CUresult linked_texts(const struct em_fat_wrapper *w, unsigned architecture,
+                             struct em_texts *out)
 {
     CUresult r = CUDA_SUCCESS;
     const char *const *list = w->more;
@@ -283,21 +269,21 @@ static CUresult linked_texts(const struct wrapper *w, unsigned architecture, str
 static CUresult wrapped_texts(const struct em_bytes *bytes, unsigned architecture,
                               struct em_texts *out)
 {
-    struct wrapper w = {0};
+    struct em_fat_wrapper w = {0};
     CUresult r = em_bytes_check(bytes, 0, sizeof w);
     if (!r)
         memcpy(&w, bytes->at, sizeof w);
     if (!r && (em_quirk(FAT_BINARY_STRUCT) || bytes->size_B != EM_UNKNOWN_SIZE))
         r = em_fail(CUDA_ERROR_INVALID_IMAGE,
                     "the image is a struct that refers to a fat binary, and not a fat binary");
-    if (!r && w.version != WRAPPER_PLAIN && w.version != WRAPPER_LINKED)
+    if (!r && w.version != EM_FAT_WRAPPER_PLAIN && w.version != EM_FAT_WRAPPER_LINKED)
         r = em_fail(CUDA_ERROR_INVALID_IMAGE,
                     "version %u of the struct that refers to a fat "
                     "binary is unknown",
                     w.version);
     if (r)
         return r;
-    if (w.version == WRAPPER_LINKED && w.more)
+    if (w.version == EM_FAT_WRAPPER_LINKED && w.more)
         return linked_texts(&w, architecture, out);
     r = em_readable_else(CUDA_ERROR_INVALID_IMAGE, "the fat binary", w.data, sizeof(uint32_t));
     if (!r && (!w.data || !begins(w.data, CONTAINER_MAGIC)))
@@ -320,9 +306,9 @@ CUresult em_fat_binaries_texts(const struct em_bytes *bytes, uint64_t from, uint
     em_assert_unlocked();
     CUresult r = em_bytes_check(bytes, from, size_B);
     uint64_t at = from, left_B = size_B;
-    while (!r && left_B >= sizeof(struct container)) {
+    while (!r && left_B >= sizeof(struct em_fat_container)) {
         const struct em_bytes one = {bytes->at + at, left_B};
-        struct container head;
+        struct em_fat_container head;
         struct choice c;
         memcpy(&head, one.at, sizeof head);
         if (head.magic != (uint32_t)CONTAINER_MAGIC || head.head_B < sizeof head ||

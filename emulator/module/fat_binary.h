@@ -22,6 +22,22 @@ CUresult em_bytes_check(const struct em_bytes *bytes, uint64_t from, uint64_t si
 // most 4 bytes are read, and not beyond the first difference.
 bool em_is_fat_binary(const char *bytes);
 
+// The head of a container, and the struct with which a program refers to one (nvcc's
+// fatBinaryCtl.h).
+#define EM_FAT_CONTAINER_MAGIC 0xba55ed50u
+#define EM_FAT_WRAPPER_MAGIC 0x466243b1u
+struct em_fat_container {
+    uint32_t magic;
+    uint16_t version, head_B;
+    uint64_t rest_B;
+};
+enum { EM_FAT_WRAPPER_PLAIN = 1, EM_FAT_WRAPPER_LINKED = 2 }; // versions; 2: nvcc -rdc=true
+struct em_fat_wrapper {
+    uint32_t magic, version;
+    const char *data;
+    const void *more; // version 2: a list of containers that ends with NULL
+};
+
 // Adds the PTX that suits an architecture (90 for sm_90) best: that of the highest one not above
 // it. Without PTX, CUDA_ERROR_NO_BINARY_FOR_GPU. A program's struct of version 2 refers to
 // several containers, whose texts must be linked. Precondition: em_lock not held.

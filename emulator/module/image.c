@@ -25,6 +25,8 @@
 #include "lock.h"
 #include "pointer_check.h"
 #include "quirk.h"
+#include "record_content.h"
+#include "record_image.h"
 #include "text_image.h"
 
 #if defined(__x86_64__)
@@ -308,6 +310,8 @@ CUresult em_image_load(const void *image, const struct em_load *load, struct em_
     if (r)
         return r;
     const struct head head = read_head(image);
+    if (em_recording_contents)
+        em_record_image(image);
     if (!is_table(&head))
         return load_bytes(&(struct em_bytes){image, EM_UNKNOWN_SIZE}, &head, load, out);
     r = em_readable("image", image, sizeof(cardlessModuleDesc), 1);
@@ -367,6 +371,8 @@ CUresult em_image_read_file(const char *path, struct em_bytes *out)
     if (fd < 0)
         return em_fail(CUDA_ERROR_FILE_NOT_FOUND, "cannot open %s: %s", path, strerror(errno));
     CUresult r = read_file(fd, path, &bytes, &out->size_B);
+    if (em_recording_contents)
+        em_record_path(fd, path);
     close(fd);
     out->at = bytes;
     return r;

@@ -10,6 +10,7 @@
 #include "function.h"
 #include "lock.h"
 #include "occupancy.h"
+#include "record_content.h"
 
 // ---- extents ----
 
@@ -147,6 +148,24 @@ static CUresult read_extra(void *const *extra, struct buffer *out)
     return CUDA_SUCCESS;
 }
 
+// For replays: the list with the size that it points to, and the buffer.
+static void record_extra(void *const *extra, const struct buffer *b)
+{
+    unsigned count = 0;
+    for (; extra[count] != CU_LAUNCH_PARAM_END; count += 2)
+        if (extra[count] == CU_LAUNCH_PARAM_BUFFER_SIZE)
+            em_record_range(RF_READS, extra[count + 1], sizeof(size_t));
+    em_record_range(RF_ADDRESSES, extra, (count + 1) * sizeof *extra);
+    em_record_range(RF_READS, b->bytes, b->size_B);
+}
+
+static void record_parameters(const struct em_launch_config *c, const struct em_code *code)
+{
+    em_record_range(RF_ADDRESSES, c->parameters, code->parameter_count * sizeof *c->parameters);
+    for (unsigned i = 0; i < code->parameter_count; i++)
+        em_record_range(RF_READS, c->parameters[i], code->parameters[i].size_B);
+}
+
 // (recorded: launch_params/extra-sizes, launch_missing)
 static CUresult copy_extra(void *const *extra, const struct em_code *code, unsigned char *to)
 {
@@ -175,6 +194,8 @@ static CUresult copy_extra(void *const *extra, const struct em_code *code, unsig
                       "the buffer of extra has %zu bytes; the parameters of kernel %s take %u, and "
                       "the rest of them is 0",
                       b.size_B, code->name, code->parameters_B);
+    if (em_recording_contents && b.bytes)
+        record_extra(extra, &b);
     if (b.bytes)
         memcpy(to, b.bytes, b.size_B);
     else
@@ -204,5 +225,7 @@ CUresult em_launch_arguments(const struct em_launch_config *c, const struct em_f
                            code->name);
         memcpy(to + code->parameters[i].offset_B, c->parameters[i], code->parameters[i].size_B);
     }
+    if (em_recording_contents && code->parameter_count)
+        record_parameters(c, code);
     return CUDA_SUCCESS;
 }

@@ -19,6 +19,7 @@
 #include "limit.h"
 #include "lock.h"
 #include "memory.h"
+#include "record_content.h"
 #include "memory_device.h"
 #include "program.h"
 
@@ -36,12 +37,32 @@ static void close_freed_memory(void)
     em_unlock();
 }
 
+// Records host memory that the kernel gets the address of, because the program may write it without
+// a call.
+static void record_host_memory(struct em_command *command)
+{
+    const struct em_access *accesses = em_command_accesses(command);
+    for (uint32_t i = 0; i < command->access_count; i++) {
+        const struct em_access *a = &accesses[i];
+        if (a->ops && a->ops->span)
+            continue;
+        em_lock();
+        const struct em_allocation *found = em_memory_find(a->address, a->size_B);
+        const bool is_host = found && em_memory_residence(found) != EM_ON_DEVICE;
+        em_unlock();
+        if (is_host)
+            em_record_range(RF_READS, (const void *)(uintptr_t)a->address, a->size_B);
+    }
+}
+
 static CUresult run_launch(struct em_command *command)
 {
     const struct em_launch_command *c = (const struct em_launch_command *)command;
     for (uint32_t i = 0; i < command->access_count; i++)
         em_storage_before_read(&em_command_accesses(command)[i]);
     close_freed_memory();
+    if (em_unlikely(em_recording_contents))
+        record_host_memory(command);
     const struct em_grid grid = {
         .code = c->function->code,
         .blocks = c->blocks,

@@ -21,6 +21,7 @@
 #include "program.h"
 #include "ptx_image.h"
 #include "quirk.h"
+#include "record_content.h"
 #include "text_image.h"
 
 struct em_linker {
@@ -273,6 +274,8 @@ CUresult em_link_add(CUlinkState state, CUjitInputType type, const void *data, s
         r = check_type(type);
     if (!r)
         r = em_readable("data", data, size_B, 1);
+    if (!r && em_recording_contents)
+        em_record_range(RF_READS, data, size_B);
     if (!r)
         r = add(l, type, &(struct em_bytes){data, size_B}, name);
     return give(l, r);

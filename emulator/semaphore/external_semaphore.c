@@ -11,6 +11,7 @@
 #include "journal.h"
 #include "lock.h"
 #include "quirk.h"
+#include "record_content.h"
 #include "semaphore_command.h"
 #include "vulkan_layer.h"
 
@@ -214,6 +215,8 @@ CUresult em_external_semaphore_import(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC 
         goto unlock;
     }
     s->owned.fd.fd = -1;
+    if (em_recording_contents)
+        em_record_fd(desc->handle.fd, true);
     r = open_payload(desc->handle.fd, rule, &s->payload);
     if (r)
         goto free_object;

@@ -64,6 +64,22 @@ def check_lines(folder):
     assert re.search(r'\b3 +1 +[\d.]+  cuMemFree_v2', summary), summary
 
 
+def check_contents(folder):
+    """Data of the program is kept only if it is asked for, and within the limit."""
+    kept = {}
+    for name, options in (('none', ()), ('all', ('--trace-contents',)),
+                          ('cut', ('--trace-contents=1000',))):
+        path = os.path.join(folder, f'contents-{name}.cardless')
+        run('run', '--diagnostics', 'off', '--trace', path, *options, '--', PROGRAM, 'contents')
+        with open(path, 'rb') as f:
+            data = f.read()
+        kept[name] = tuple(piece in data for piece in (b'small piece of data',
+                                                       b'large piece of data' * 1000))
+        run('trace', path)
+    assert kept == {'none': (False, False), 'all': (True, True), 'cut': (True, False)}, kept
+    run('run', '--trace-contents=much', '--', PROGRAM, 'contents', status=2)
+
+
 def check_filter(folder):
     path, _ = record(folder, 'return')
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A program for the tests of `cardless trace`. Its argument is the way in which it ends, or what
 // else it does: return, segv, abort, exit, kill, threads, fork, _Fork, many N,
-// diverge, skip, graph.
+// diverge, skip, graph, contents.
 #include <cuda.h>
 #include <cardless.h>
 #include <pthread.h>
@@ -97,6 +97,21 @@ static void order(void)
     CHECK(cuMemFree(memory));
 }
 
+// Copies a few bytes, and many, from the host.
+static void copy_contents(void)
+{
+    static const char piece[] = "large piece of data";
+    enum { PIECE_B = sizeof piece - 1, PIECES = 3000 };
+    static char small[] = "a small piece of data", large[PIECES * PIECE_B];
+    CUdeviceptr memory;
+    for (unsigned i = 0; i < PIECES; i++)
+        memcpy(large + i * PIECE_B, piece, PIECE_B);
+    CHECK(cuMemAlloc(&memory, sizeof large));
+    CHECK(cuMemcpyHtoD(memory, small, sizeof small));
+    CHECK(cuMemcpyHtoD(memory, large, sizeof large));
+    CHECK(cuMemFree(memory));
+}
+
 static void make_array(void)
 {
     CUarray array;
@@ -189,6 +204,8 @@ int main(int argc, char **argv)
         run_child(_Fork);
     if (!strcmp(what, "graph"))
         order();
+    if (!strcmp(what, "contents"))
+        copy_contents();
     if (!strcmp(what, "many"))
         run_many(strtoul(argv[2], NULL, 0));
     if (!strcmp(what, "diverge"))

@@ -56,6 +56,9 @@ static const char usage[] =
     "seed\n"
     "  --trace FILE                     write every call with its arguments and result to FILE;\n"
     "                                   a FILE.cardless is a recorded run for `cardless trace`\n"
+    "  --trace-contents[=BYTES]         keep the data of a recorded run too, for `cardless "
+    "replay`;\n"
+    "                                   at most so many bytes (1 GiB)\n"
     "  --redirect on|off                run a static CUDA runtime inside the program, and other "
     "shared\n"
     "                                   ones, on Cardless's own runtime (on)\n"
@@ -286,6 +289,15 @@ static bool apply_trace(const char *path)
     return !setenv("CARDLESS_RECORD", whole, 1);
 }
 
+static bool apply_trace_contents(const char *most)
+{
+    most = most ? most : "0x40000000";
+    if (is_number(most) && strtoull(most, NULL, 0))
+        return !setenv("CARDLESS_RECORD_CONTENTS", most, 1);
+    fprintf(stderr, "cardless: --trace-contents takes a number of bytes\n");
+    return false;
+}
+
 // Removes the recording of an earlier run: the first process of this run makes the file anew.
 // Returns false if the file is something else, or cannot be removed, which has been reported.
 static bool remove_recording(const char *path)
@@ -335,6 +347,8 @@ static bool apply_option(int option, enum layer *layer, bool *redirect, struct r
         return is_seed(optarg) && !setenv("CARDLESS_SEED", optarg, 1);
     case 't':
         return apply_trace(optarg);
+    case 'C':
+        return apply_trace_contents(optarg);
     case 'v':
         return read_layer(optarg, layer);
     case 'e':
@@ -363,6 +377,7 @@ int cmd_run(int argc, char **argv)
         {"unused-suppressions", no_argument, NULL, 'U'},
         {"seed", required_argument, NULL, 's'},
         {"trace", required_argument, NULL, 't'},
+        {"trace-contents", optional_argument, NULL, 'C'},
         {"vulkan-layer", required_argument, NULL, 'v'},
         {"redirect", required_argument, NULL, 'e'},
         {"vulkan-as", required_argument, NULL, 'a'},
