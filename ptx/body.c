@@ -46,6 +46,23 @@ uint32_t px_shared_take(struct px_lower *l, const char *name, size_t length, uin
     return (uint32_t)at_B;
 }
 
+// Whether the scope in which declarations are read has this name. The parameters are names of the
+// body's outermost scope.
+static bool is_declared_here(const struct px_body *b, const char *text, size_t length)
+{
+    const struct px_name *name = px_names_find(&b->names, text, length);
+    const uint32_t depth = b->names.depth;
+    return name && (name->scope == depth || (depth == 1 && !name->scope));
+}
+
+int px_body_name(struct px_body *b, const char *text, size_t length, enum px_name_kind kind,
+                 uint64_t value)
+{
+    if (is_declared_here(b, text, length))
+        return -EEXIST;
+    return px_names_add(&b->names, text, length, kind, value);
+}
+
 struct px_slot *px_slot_add(struct px_body *b, const struct px_formal *formal)
 {
     struct px_slot *grown = px_grow(b->slots, b->slot_count, &b->slot_capacity, sizeof(*grown));
@@ -55,8 +72,8 @@ struct px_slot *px_slot_add(struct px_body *b, const struct px_formal *formal)
     }
     b->slots = grown;
     if (formal->name_length && !(formal->name_length == 1 && *formal->name == '_')) {
-        const int rc = px_names_add(&b->names, formal->name, formal->name_length, PX_NAME_PARAMETER,
-                                    b->slot_count);
+        const int rc =
+            px_body_name(b, formal->name, formal->name_length, PX_NAME_PARAMETER, b->slot_count);
         if (rc) {
             px_reader_fail(&b->r, rc == -EEXIST ? -EINVAL : rc, "\"%.*s\" is declared twice",
                            (int)(formal->name_length < 60 ? formal->name_length : 60),
@@ -117,7 +134,7 @@ static void own_variable(struct px_reader *r, const struct px_variable *variable
         return;
     }
     b->own = grown;
-    const int rc = px_names_add(&b->names, name->at, name->length, PX_NAME_VARIABLE, b->own_count);
+    const int rc = px_body_name(b, name->at, name->length, PX_NAME_VARIABLE, b->own_count);
     if (rc)
         px_reader_fail(r, rc == -EEXIST ? -EINVAL : rc, "\"%.*s\" is declared twice",
                        (int)(name->length < 60 ? name->length : 60), name->at);
@@ -177,7 +194,9 @@ static void scope_close(struct px_body *b)
 
 static void label_add(struct px_body *b, const struct px_token *name)
 {
-    const int rc = px_names_add(&b->label_names, name->at, name->length, 0, b->l->op_count);
+    const int rc = is_declared_here(b, name->at, name->length)
+                       ? -EEXIST
+                       : px_names_add(&b->label_names, name->at, name->length, 0, b->l->op_count);
     if (rc)
         px_reader_fail(&b->r, rc == -EEXIST ? -EINVAL : rc, "the label \"%.*s\" is defined twice",
                        (int)(name->length < 60 ? name->length : 60), name->at);

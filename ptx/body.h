@@ -129,6 +129,12 @@ void px_label_use(struct px_body *b, const struct px_text *name, uint32_t entry)
 // the statement if there is no such row.
 void px_match(struct px_lower *l, struct px_statement *s, const struct px_text *root,
               const struct px_part *part);
+// Adds a name to the scope in which declarations are read. Returns -ENOMEM, or -EEXIST if the scope
+// has it, to which the parameters belong at the outermost level.
+int px_body_name(struct px_body *b, const char *text, size_t length, enum px_name_kind kind,
+                 uint64_t value);
+// Refuses operands that no form of the statement's instruction can have.
+void px_operands_check(struct px_lower *l, const struct px_statement *s);
 // Finds a modifier by its name without the dot. Returns 0 if no instruction has it.
 unsigned px_modifier_find(const char *text, size_t length);
 // Whether the PTX manual has an instruction without a row, or a modifier that no row has.

@@ -15,8 +15,10 @@ static void declare(struct px_body *b, const struct px_token *name,
     int rc = -ENOMEM;
     if (grown) {
         b->declared = grown;
-        rc = px_names_add(declared->count ? &b->range_names : &b->names, name->at, name->length,
-                          PX_NAME_REGISTER, b->declared_count);
+        rc = declared->count
+                 ? px_names_add(&b->range_names, name->at, name->length, PX_NAME_REGISTER,
+                                b->declared_count)
+                 : px_body_name(b, name->at, name->length, PX_NAME_REGISTER, b->declared_count);
     }
     if (rc == -EEXIST)
         px_reader_fail(&b->r, -EINVAL, "\"%.*s\" is declared twice",
@@ -39,7 +41,8 @@ void px_registers_read(struct px_body *b)
             continue;
         } else {
             declared.type = (uint16_t)px_type_read(r);
-            if (!declared.type || px_type_bits(declared.type) < (declared.type == PX_PRED ? 1 : 8))
+            if (!px_type_is_fundamental(declared.type) ||
+                px_type_bits(declared.type) < (declared.type == PX_PRED ? 1 : 8))
                 px_reader_fail(r, -EINVAL, "\"%.*s\" is not a type of registers",
                                PX_TOKEN_ARGUMENTS(r));
         }

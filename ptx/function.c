@@ -371,6 +371,10 @@ void px_function_read(struct px_reader *r, struct px_linkage linkage)
             px_lex_next(&r->x);
     if (px_lex_is(&r->x, "("))
         px_formals_read(r, &t.returns);
+    // Several results must be registers.
+    for (size_t i = 0; !r->error && t.returns.count > 1 && i < t.returns.count; i++)
+        if (!t.returns.list[i].in_register)
+            px_reader_fail(r, -EINVAL, "a function that returns several values returns .reg");
     directives_read(r, &f, &t); // .noreturn
     const struct px_token name = r->x.token;
     if (!r->error && name.kind != PX_TOKEN_NAME)

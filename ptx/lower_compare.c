@@ -99,15 +99,28 @@ void px_lower_setp(struct px_lower *l, const struct px_statement *s)
     px_emit(l, "mov.pred", q, opposite);
 }
 
-// "If the result is true, 1.0f is written for .f32, and 0xffffffff for integer types."
+static uint32_t true_value(unsigned type)
+{
+    switch (type) {
+    case PX_F32:
+        return 0x3f800000;
+    case PX_F16:
+        return 0x3c00;
+    case PX_BF16:
+        return 0x3f80;
+    default:
+        return UINT32_MAX;
+    }
+}
+
+// "If the result is true, 1.0 is written for floating-point types, and 0xffffffff for integers."
 void px_lower_set(struct px_lower *l, const struct px_statement *s)
 {
     const char *combine = combination(s);
     const px_register result = px_temporary(l, 'p');
-    const uint32_t yes = s->types[0] == PX_F32 ? 0x3f800000 : UINT32_MAX;
 
     compare(l, s, result);
     if (combine)
         px_emit(l, combine, result, result, px_source(l, s, 2));
-    px_set_result(l, s, result, yes);
+    px_set_result(l, s, result, true_value(s->types[0]));
 }

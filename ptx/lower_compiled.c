@@ -131,6 +131,12 @@ static bool constant_from(const struct px_operand *o, int64_t least)
 // constants: bfe.s32 gives -1 for positions above 31, and bfi takes lengths modulo 32.
 void px_lower_field(struct px_lower *l, const struct px_statement *s)
 {
+    for (unsigned i = 1; i < s->row->sources; i++) {
+        const bool is_place = !strcmp(s->row->root, "bfe") || i > 1;
+        if (is_place && s->a[i].kind == PX_OPERAND_INTEGER && !constant_from(&s->a[i], 0))
+            px_refuse(l, "a position or length of %lld is not in the range 0 to 255",
+                      (long long)s->a[i].value);
+    }
     const bool inserts = !strcmp(s->row->root, "bfi"), wide = px_type_bits(s->types[0]) == 64;
     const struct px_operand *at = &s->a[inserts ? 2 : 1], *length = &s->a[inserts ? 3 : 2];
     const bool constants = constant_from(at, 0) && constant_from(length, 0) && !wide &&

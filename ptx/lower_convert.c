@@ -48,6 +48,28 @@ static void check(struct px_lower *l, const struct px_operand *o, unsigned type,
                   px_modifier_name(o->type), px_modifier_name(type));
 }
 
+// cvt.pack. "A register may be wider than the operand": its upper bits are ignored, and those of
+// the destination are 0.
+void px_lower_cvt_pack(struct px_lower *l, const struct px_statement *s)
+{
+    const char *to = px_modifier_name(s->choice[0]);
+    const bool three = s->type_count == 3;
+    px_register from[3] = {PX_NONE, PX_NONE, PX_NONE};
+    check(l, &s->d[0], PX_U32, false);
+    check(l, &s->a[0], PX_S32, false);
+    check(l, &s->a[1], PX_S32, false);
+    for (unsigned i = 0; i < 2u + three; i++)
+        from[i] = px_widen(l, px_source(l, s, i), 'w');
+    const px_register d = px_destination(l, s, 0);
+    const px_register out = px_letter(l, d) == 'w' ? d : px_temporary(l, 'w');
+    if (three)
+        px_emit(l, px_name(l, "cvt.pack.sat.%s.s32.b32", to), out, from[0], from[1], from[2]);
+    else
+        px_emit(l, px_name(l, "cvt.pack.sat.%s.s32", to), out, from[0], from[1]);
+    if (out != d)
+        extend(l, d, out, PX_U32);
+}
+
 void px_lower_cvt(struct px_lower *l, const struct px_statement *s)
 {
     const unsigned to = s->types[0], from = s->types[1];

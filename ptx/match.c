@@ -174,9 +174,10 @@ static void versions_check(struct px_lower *l, const struct px_statement *s,
              part->target > row->last_target)
         px_refuse(l,
                   "is not supported from .version %u.%u and .target sm_%u on, but the text has "
-                  "%u.%u and sm_%u; use the form with .sync",
+                  "%u.%u and sm_%u; use the form with %s",
                   (row->last_version + 1u) / 10, (row->last_version + 1u) % 10,
-                  row->last_target + 1u, part->version / 10, part->version % 10, part->target);
+                  row->last_target + 1u, part->version / 10, part->version % 10, part->target,
+                  strcmp(row->root, "mad") ? ".sync" : "a rounding mode");
 }
 
 void px_match(struct px_lower *l, struct px_statement *s, const struct px_text *root,

@@ -125,6 +125,9 @@ void px_address_size_read(struct px_reader *r);
 bool px_space_read(const struct px_reader *r, enum px_space *space);
 // The type that the token names, or 0.
 unsigned px_type_read(const struct px_reader *r);
+// Whether registers and variables can have the type. "Fundamental types, and .f16x2"; variables
+// also the opaque ones. Others are types of instructions only.
+bool px_type_is_fundamental(unsigned type);
 // `(.param .b32 a, .reg .f32 b)`: the token is the opening bracket. Names may be _ or missing in
 // prototypes.
 void px_formals_read(struct px_reader *r, struct px_formals *out);

@@ -210,6 +210,8 @@ void px_statement_read(struct px_body *b)
             px_refuse(l, "there are %u operands, but the instruction has %u", items->count, at);
     }
     if (!l->error && !b->r.error)
+        px_operands_check(l, s);
+    if (!l->error && !b->r.error)
         lower(l, s);
     l->now = NULL;
     px_arena_finish(&b->scratch);

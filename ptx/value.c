@@ -39,7 +39,10 @@ static bool agrees(unsigned declared, unsigned type, bool wider)
         return true;
     if ((a == 'p') != (b == 'p'))
         return false;
-    if (px_type_letter(declared) != px_type_letter(type) && !(wider && have > need))
+    if ((have != need || px_type_letter(declared) != px_type_letter(type)) &&
+        !(wider && have > need))
+        return false;
+    if (declared == PX_F16X2 && b == 'f')
         return false;
     if (is_packed(type) && !wider)
         return declared == type || a == 'b' ||
@@ -107,7 +110,7 @@ static px_register special_read(struct px_lower *l, const struct px_operand *o)
     if ((t->length > 7 && !memcmp(t->at, "%envreg", 7)) ||
         (t->length > 3 && !memcmp(t->at, "%pm", 3)) ||
         (t->length > 2 && t->at[t->length - 2] == '.'))
-        return px_constant(l, 'w', 0);
+        return px_constant(l, memcmp(t->at + t->length - 3, "_64", 3) ? 'w' : 'l', 0);
     px_refuse(l, "\"%.*s\" is not declared", (int)(t->length < 60 ? t->length : 60), t->at);
     return PX_NONE;
 }
@@ -126,6 +129,29 @@ static px_register symbol_value(struct px_lower *l, const struct px_operand *o, 
                                                    .index = o->symbol,
                                                    .generic = o->generic,
                                                    .value = (uint64_t)o->value});
+}
+
+// The value of a special register, which must have the operand's width. .u16 takes the lower half
+// of one that has 32 bits, and %gridid has either width.
+static px_register special_value(struct px_lower *l, const struct px_operand *o, char letter,
+                                 bool wider)
+{
+    const px_register reg = special_read(l, o);
+    if (px_failed(l) || o->value == PX_SPECIAL_IS_EXPLICIT_CLUSTER)
+        return reg;
+    const char have = px_letter(l, reg);
+    const bool suits = have == letter || o->value == PX_SPECIAL_GRIDID ||
+                       (have == 'w' && letter == 'h') || (have == 'l' && wider);
+    if (!suits)
+        px_refuse(l, "the special register %.*s has %d bits", (int)o->text.length, o->text.at,
+                  have == 'l' ? 64 : 32);
+    return px_widen(l, reg, letter);
+}
+
+// Floating-point constants go with .b types of their size; 0f… has 32 bits, all others 64.
+static bool holds_float(char letter, char kind, bool single)
+{
+    return letter != 'p' && (kind != 'b' || letter == (single ? 'w' : 'l'));
 }
 
 static px_register value(struct px_lower *l, const struct px_operand *o, unsigned type, bool wider)
@@ -151,17 +177,14 @@ static px_register value(struct px_lower *l, const struct px_operand *o, unsigne
                       px_modifier_name(type));
         if (is_packed(type))
             px_refuse(l, "a constant cannot be a value of type .%s", px_modifier_name(type));
-        if (c.is_float &&
-            (letter == 'p' || (px_type_kind(type) == 'b' && letter == 'w' && !c.single)))
-            px_refuse(l, "a constant of type .f64 cannot be a value of type .%s",
-                      px_modifier_name(type));
+        if (c.is_float && !holds_float(letter, px_type_kind(type), c.single))
+            px_refuse(l, "a constant of type .f%d cannot be a value of type .%s",
+                      c.single ? 32 : 64, px_modifier_name(type));
         if (letter == 'p')
             c.bits = (c.bits != 0) != o->negated;
         return px_constant(l, letter, letter == 'p' ? c.bits : px_constant_bits(&c, type));
     case PX_OPERAND_SPECIAL:
-        if (o->value == PX_SPECIAL_IS_EXPLICIT_CLUSTER)
-            return special_read(l, o);
-        return px_widen(l, special_read(l, o), letter);
+        return special_value(l, o, letter, wider);
     case PX_OPERAND_VARIABLE:
     case PX_OPERAND_OWN:
     case PX_OPERAND_PARAMETER:

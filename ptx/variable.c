@@ -60,6 +60,15 @@ unsigned px_type_read(const struct px_reader *r)
     return 0;
 }
 
+bool px_type_is_fundamental(unsigned type)
+{
+    const unsigned others[] = {PX_F16X2, PX_TEXREF, PX_SAMPLERREF, PX_SURFREF};
+    for (unsigned i = 0; i < sizeof(others) / sizeof(*others); i++)
+        if (type == others[i])
+            return true;
+    return type && px_type_kind(type) != 'o';
+}
+
 static bool reserve(struct initial *v, uint64_t bytes)
 {
     if (bytes <= v->capacity)
@@ -303,7 +312,7 @@ static void head_read(struct px_reader *r, struct head *head)
             px_lex_next(&r->x);
         } else {
             head->type = px_type_read(r);
-            if (!head->type || head->type == PX_PRED)
+            if (!px_type_is_fundamental(head->type) || head->type == PX_PRED)
                 px_reader_fail(r, -EINVAL, "\"%.*s\" is not a type of variables",
                                PX_TOKEN_ARGUMENTS(r));
             px_lex_next(&r->x);
@@ -372,7 +381,7 @@ static void one_variable(struct px_reader *r, const struct head *head, enum px_s
                                                 : "local");
         else
             variable_initial(r, &shape, &variable);
-    } else if (!shape.elements && !(linkage.external || space == PX_SHARED)) {
+    } else if (!shape.elements && !linkage.external) {
         px_reader_fail(r, -EINVAL, "the array has no size");
     }
     if (!r->error)

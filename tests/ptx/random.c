@@ -161,6 +161,9 @@ static void draw_step(struct step *s, uint64_t *state, bool approximate, unsigne
         s->d[1].number = (s->d[1].number + 1) % EACH;
     for (unsigned i = 0; i < s->sources; i++)
         s->a[i] = draw_operand(state, &s->ins, s->ins.sources[i], true, group);
+    const bool takes_field = !strncmp(s->ins.opcode, "bfe", 3) || !strncmp(s->ins.opcode, "bfi", 3);
+    for (unsigned i = s->sources - 2u; takes_field && i < s->sources; i++)
+        s->a[i].value &= 255; // constants that say where the field is
     if (ref_once_in(state, 6)) {
         s->guard = (int)ref_below(state, EACH);
         s->guard_not = ref_once_in(state, 2);

@@ -173,7 +173,8 @@ static void pick_comparison(struct ref_instruction *ins, uint64_t *state, bool t
     if (ins->flush)
         ref_write(ins, ".ftz");
     if (!to_predicate) {
-        ins->saturate = ref_once_in(state, 2); // the result is a float
+        // The result is a float, which it cannot be for types of 16 bits.
+        ins->saturate = ref_once_in(state, 2) && ins->format != &ex_f16 && ins->format != &ex_bf16;
         ref_write(ins, ins->saturate ? ".f32" : ".u32");
     }
     ref_write(ins, type);

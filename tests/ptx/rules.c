@@ -152,7 +152,7 @@ static void bodies(void)
     static const struct pair pairs[] = {
         {BODY(".global .u32 g=5; st.global.u32 [g], 1;"), BODY(".extern .global .u32 g;"), -EINVAL,
          "extern or without size"},
-        {BODY(".shared .b8 s[4];"), BODY(".shared .b8 s[];"), -EINVAL, "extern or without size"},
+        {BODY(".shared .b8 s[4];"), BODY(".shared .b8 s[];"), -EINVAL, "has no size"},
         {BODY("{ .const .u32 c=5; } { .const .u32 c=6; }"),
          BODY("{ .const .u32 c=5; .const .u32 c=6; }"), -EINVAL, "declared twice"},
         {BODY(".reg .b32 %r<0>;"), BODY(".reg .b32 %r<-1>;"), -EINVAL, "must be from 0"},
@@ -259,9 +259,70 @@ static void types(void)
     CHECK(pairs);
 }
 
+static void operands(void)
+{
+    static const struct pair pairs[] = {
+        {BODY(REGISTERS ".shared .b32 s; mov.b32 %w, s;"),
+         BODY(REGISTERS ".shared .b32 s; add.u32 %w, s, 4;"), -EINVAL,
+         "mov reads the address of a variable"},
+        {BODY(REGISTERS "mov.b32 %w, %tid.x;"), BODY(REGISTERS "add.u32 %w, %tid.x, 4;"), -EINVAL,
+         "mov reads a special register"},
+        {BODY(REGISTERS "cvt.s64.u32 %l, %tid.x;"), BODY(REGISTERS "cvt.rn.f32.u32 %f, %tid.x;"),
+         -EINVAL, "mov reads a special register"},
+        {BODY(REGISTERS "mov.u64 %l, %clock64;"), BODY(REGISTERS "mov.u64 %l, %tid.x;"), -EINVAL,
+         "the special register %tid.x has 32 bits"},
+        {BODY(REGISTERS ".shared .b32 s; atom.shared.add.u32 _, [s], %w;"),
+         BODY(REGISTERS ".shared .b32 s; ld.shared.u32 _, [s];"), -EINVAL, "cannot be _"},
+        {BODY(REGISTERS "mov.b64 {%w, _}, %l;"), BODY(REGISTERS "mov.b64 {_, _}, %l;"), -EINVAL,
+         "one element of the vector"},
+        {BODY(REGISTERS ".reg .pred %p; setp.eq.u32 _|%p, %w, 1;"),
+         BODY(REGISTERS "setp.eq.u32 _|_, %w, 1;"), -EINVAL, "one of the two results"},
+        {BODY(REGISTERS ".reg .pred %p; elect.sync _|%p, -1;"),
+         BODY(REGISTERS "elect.sync %w|_, -1;"), -EINVAL, "the second result"},
+        {BODY(REGISTERS "bfe.u32 %w, %w, 255, 1;"), BODY(REGISTERS "bfe.u32 %w, %w, 256, 1;"),
+         -EINVAL, "not in the range 0 to 255"},
+        {BODY(REGISTERS "mad.rn.f32 %f, %f, %f, %f;"), BODY(REGISTERS "mad.f32 %f, %f, %f, %f;"),
+         -EINVAL, "use the form with a rounding mode"},
+        {".version 1.4\n.target sm_13\n.entry k() { .reg .f32 %f; mad.f32 %f, %f, %f, %f; }",
+         ".version 2.0\n.target sm_20\n.entry k() { .reg .f32 %f; mad.f32 %f, %f, %f, %f; }",
+         -EINVAL, "use the form with a rounding mode"},
+        {BODY(REGISTERS "redux.sync.or.b32 %w, %w, -1;"),
+         BODY(REGISTERS "redux.sync.or.b32 %w, %f, -1;"), -EINVAL, "does not suit"},
+        {BODY(REGISTERS "cvt.pack.sat.u16.s32 %l, %w, %l;"),
+         BODY(REGISTERS "cvt.pack.sat.u16.s32 %f, %w, %w;"), -EINVAL, "does not suit"},
+        {BODY(REGISTERS "mov.b64 %l, 0d3ff0000000000000;"),
+         BODY(REGISTERS "mov.b16 %h, 0d3ff0000000000000;"), -EINVAL,
+         "a constant of type .f64 cannot be a value of type .b16"},
+        {BODY(REGISTERS ".reg .b8 %b; mov.b16 %h, {%b, %b};"),
+         BODY(REGISTERS ".reg .b8 %b; mov.b16 %h, %b;"), -EINVAL, "does not suit .b16"},
+        {BODY(REGISTERS "set.eq.u16.f16 %h, %h, %h;"), BODY(REGISTERS "set.eq.u16.f32 %h, %f, %f;"),
+         -ENOEXEC, "not possible here"},
+    };
+    CHECK(pairs);
+}
+
+static void names(void)
+{
+    static const struct pair pairs[] = {
+        {TOP(".shared .b32 a; .entry e(.param .b32 a) { ret; }"),
+         TOP(".entry e(.param .b32 a) { .shared .b32 a; ret; }"), -EINVAL, "declared twice"},
+        {TOP(".entry e(.param .b32 a) { { .reg .b32 a; } ret; }"),
+         TOP(".entry e(.param .b32 a) { .reg .b32 a; ret; }"), -EINVAL, "declared twice"},
+        {TOP(".entry e(.param .b32 a) { { a: } ret; }"), TOP(".entry e(.param .b32 a) { a: ret; }"),
+         -EINVAL, "defined twice"},
+        {BODY(".reg .f16x2 a;"), BODY(".reg .bf16x2 a;"), -EINVAL, "not a type of registers"},
+        {TOP(".global .f16 g;"), TOP(".global .bf16 g;"), -EINVAL, "not a type of variables"},
+        {TOP(".func (.reg .b32 a, .reg .b32 b) f() { ret; }"),
+         TOP(".func (.param .b32 a, .param .b32 b) f() { ret; }"), -EINVAL, "returns .reg"},
+    };
+    CHECK(pairs);
+}
+
 int main(void)
 {
     types();
+    operands();
+    names();
     versions();
     kernels();
     variables();
