@@ -41,6 +41,7 @@ EXPORT CUresult cardlessGetVersion(unsigned *version)
 _Static_assert(
     sizeof(cardlessCaller) == sizeof(struct em_entry) &&
         offsetof(cardlessCaller, name) == offsetof(struct em_entry, name) &&
+        offsetof(cardlessCaller, names) == offsetof(struct em_entry, names) &&
         offsetof(cardlessCaller, arguments) == offsetof(struct em_entry, list),
     "a cardlessCaller whose other words are 0 is a struct em_entry without a description");
 

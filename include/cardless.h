@@ -50,7 +50,7 @@ extern "C" {
 #endif
 
 /* Grows when something is added. The meaning of existing functions does not change. */
-#define CARDLESS_VERSION 7
+#define CARDLESS_VERSION 8
 
 /* The address of a function of this header, or NULL if the process has another libcuda. Needs
  * <dlfcn.h>. */
@@ -460,8 +460,12 @@ CUresult cardlessCardGetProcesses(int ordinal, unsigned *count, cardlessProcess 
 
 /* A function of such a library. It should exist until the process ends. */
 typedef struct cardlessCaller_st {
-    const char *name;      /* as messages and histories should call it */
-    void *reserved[3];     /* NULL */
+    const char *name;  /* as messages and histories should call it */
+    void *reserved[2]; /* NULL */
+    /* Pairs of a name of the driver API and the name that messages then use, sorted by the former,
+     * and NULL; or NULL. Of types, functions and constants. A pair for a family of constants has
+     * the beginning that they share, "CU_STREAM_". Since CARDLESS_VERSION 8 */
+    const char *const *names;
     const char *arguments; /* as in C, "void **devPtr, size_t size", or NULL: messages about the
                             * driver's arguments then use these names. Since CARDLESS_VERSION 6 */
 } cardlessCaller;

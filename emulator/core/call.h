@@ -29,8 +29,11 @@ struct em_entry {
     const char *name;                         // the exported name
     const struct em_description *description; // the types of its arguments, or NULL
     uint32_t first_argument, arguments;       // in the description
-    unsigned capture;                         // enum em_capture
-    const char *list;                         // the arguments as in C, or NULL
+    union {
+        unsigned capture;         // enum em_capture
+        const char *const *names; // only of a library's function: those of its cardlessCaller
+    };
+    const char *list; // the arguments as in C, or NULL
 };
 
 enum em_driver_state { EM_DRIVER_OFF, EM_DRIVER_READY, EM_DRIVER_FORKED, EM_DRIVER_GONE };

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api_names.h"
 #include "argument_names.h"
 #include "call.h"
 #include "config.h"
@@ -224,6 +225,8 @@ static void report(enum em_diagnostic id, const void *origin, CUresult code, con
         const struct em_entry *entry = em_self.entry, *named = em_named_entry();
         if (named != entry && entry->list && named->list)
             em_argument_names(text, sizeof text, entry->list, named->list);
+        if (named != entry && named->names)
+            em_api_names(text, sizeof text, named->names);
         const bool held = keep_texts(text);
         if (em_unlikely(em_recording))
             em_record_diagnostic(catalogue[id].id, code, text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Calls every function of the runtime with wrong arguments. Each message must name arguments as the
-// function of the runtime names them, and not as a function of the driver does.
+// function of the runtime names them, and not as a function of the driver does. Constants, types
+// and functions must be those of the runtime, too.
 #include <cuda_runtime_api.h>
 #include <ctype.h>
 #include <signal.h>
@@ -163,6 +164,18 @@ static bool is_a_name(const char *text, const char *at, size_t length)
            (at - text >= 9 && !strncmp(at - 9, "argument ", 9));
 }
 
+// Whether a word is a name of the driver API: a constant, a function or a type. The name of an
+// object, "CUstream #1", is the trace's.
+static bool is_drivers(const char *word, size_t length)
+{
+    if (length < 4 || !strncmp(word + length, " #", 2))
+        return false;
+    return !strncmp(word, "CU_", 3) ||
+           (!strncmp(word, "cu", 2) && isupper((unsigned char)word[2])) ||
+           (!strncmp(word, "CU", 2) && islower((unsigned char)word[2])) ||
+           !strncmp(word, "CUDA_", 5);
+}
+
 static unsigned check_line(const struct call *c, const char *line)
 {
     char own[80];
@@ -177,6 +190,11 @@ static unsigned check_line(const struct call *c, const char *line)
         size_t length = 1;
         while (is_word(at[length]))
             length++;
+        if (is_drivers(at, length)) {
+            printf("# %s: the driver's name \"%.*s\" in: %.*s\n", c->name, (int)length, at,
+                   (int)(strstr(text, "\",\"advice") - text), text);
+            found++;
+        }
         snprintf(own, sizeof own, " %.*s ", (int)length, at);
         if (strstr(c->names, own) || !is_a_name(text, at, length))
             continue;

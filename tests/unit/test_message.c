@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "api_names.h"
 #include "argument_names.h"
 #include "call.h"
 #include "error.h"
@@ -169,5 +170,21 @@ TEST(arguments)
     EXPECT_STR(small, "Flags (2)");
 }
 
+TEST(names)
+{
+    static const char *const names[] = {"CU_STREAM_",        "cudaStream", "CU_STREAM_DEFAULT",
+                                        "cudaStreamDefault", "CUstream",   "cudaStream_t",
+                                        "cuMemAlloc",        "cudaMalloc", NULL};
+    char text[128] = "CUstream #1 is no CUstream: use CU_STREAM_*, CU_STREAM_DEFAULT or "
+                     "cuMemAlloc, MY_CUstream";
+    em_api_names(text, sizeof text, names);
+    EXPECT_STR(text, "CUstream #1 is no cudaStream_t: use cudaStream*, cudaStreamDefault or "
+                     "cudaMalloc, MY_CUstream");
+    // A text that does not fit stays as it is.
+    char small[] = "CUstream";
+    em_api_names(small, sizeof small, names);
+    EXPECT_STR(small, "CUstream");
+}
+
 TESTS(CASE(nested), CASE(begun_in_a_held_one), CASE(wrong_order), CASE(singular), CASE(budget),
-      CASE(arguments))
+      CASE(arguments), CASE(names))

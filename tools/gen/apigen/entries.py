@@ -151,12 +151,12 @@ class Generator:
     def wrapper_head(self, row, name):
         """The first lines of an exported function, up to the entry that describes it."""
         listed = row.c_arguments().replace('"', '')
-        facts = f'.name = "{name}", .list = "{listed}"'
+        facts = f'.name = "{name}", .names = rt_names, .list = "{listed}"'
         if self.shapes:
             first, count = self.shapes.arguments(row)
             capture = ' | '.join(f'EM_CAPTURE_{c.upper()}' for c in row.capture or []) or '0'
-            facts = f'"{name}", &{self.dialect.body}description, {first}, {count}, {capture}, ' \
-                f'"{listed}"'
+            facts = f'"{name}", &{self.dialect.body}description, {first}, {count}, ' \
+                f'.capture = {capture}, .list = "{listed}"'
         lines = [f'{self.h.upper()}_EXPORT {row.result}{name}({row.c_arguments()})', '{',
                  f'    static const struct {self.h}_entry entry = {{{facts}}};']
         if not self.table.implemented(row):
