@@ -174,15 +174,17 @@ def recorded(build, number):
 def read_events(build, number, lanes):
     """[Event], [(from, to)]; `lanes` gets their names in the order of their first event."""
     events, arrows = [], []
-    for process, (clock, trace) in enumerate(recorded(build, number)):
+    processes = list(recorded(build, number))
+    for process, (clock, trace) in enumerate(processes):
+        prefix = f'{process + 1}: ' if len(processes) > 1 else ''
         names = {(e['pid'], e['tid']): e['args']['name'] for e in trace
                  if e['name'] == 'thread_name'}  # fmt: skip
         here, flows = {}, {}
         for e in trace:
             key = (e['pid'], e['tid'])
             if e['ph'] == 'X':
-                host = 'host' if process == 0 else f'process {process + 1}'
-                event = Event(host if e['pid'] == 1 else names[key], e, clock)
+                lane = 'host' if e['pid'] == 1 else names[key]
+                event = Event(prefix + lane, e, clock)
                 here.setdefault(key, []).append(event)
                 events.append(event)
             elif e['ph'] in 'sf':
@@ -214,9 +216,10 @@ def timeline(build, number, title, first, last):
             target.row = source.row
     events = [e for e in events if e.row is not None]
     lanes = [lane for lane in lanes if any(e.lane == lane for e in events)]
-    across, high = (WIDTH - 20) / (len(lanes) + 0.5), 38
-    lefts = [10 + (i + 0.5 * (i > 0)) * across for i in range(len(lanes))]
-    widths = [across * (1.5 if i == 0 else 1) - 44 for i in range(len(lanes))]
+    high, parts = 38, [1.7 if lane.endswith('host') else 1 for lane in lanes]
+    across = (WIDTH - 20 + 32) / sum(parts)
+    lefts = [10 + across * sum(parts[:i]) for i in range(len(lanes))]
+    widths = [across * part - 32 for part in parts]
     d = Drawing(WIDTH, 76 + high * len(shown), title, 'Calls, and the work that they submit.')
     d.text(10, 22, title, 'head')
     for i, lane in enumerate(lanes):
@@ -252,6 +255,10 @@ PICTURES = {
           'cuGraphicsResourceSetMapFlags', 'cardlessReadBuffer'),
     '7': (timeline, 'A semaphore lets the second stream wait for the first one',
           'cuMemsetD8Async', 'cuStreamSynchronize'),
+    '8': (timeline, 'Two processes take turns with the same memory',
+          'cuMemCreate', 'cuMemUnmap'),
+    '9': (timeline, 'A kernel writes into a Vulkan image',
+          'cuImportExternalMemory', 'cuMipmappedArrayDestroy'),
 }  # fmt: skip
 
 
