@@ -3,6 +3,7 @@
 #include "in_place.h"
 
 #include "call.h"
+#include "clock.h"
 #include "command.h"
 #include "copy.h"
 #include "error.h"
@@ -14,6 +15,8 @@
 #include "memory.h"
 #include "memory_device.h"
 #include "pkey.h"
+#include "record.h"
+#include "record_command.h"
 #include "stream.h"
 
 // Runs fn(arg), which accesses memory. Returns false after a fault.
@@ -70,7 +73,7 @@ check_row(const struct em_end *end, uint64_t size_B, unsigned access, struct row
     return true;
 }
 
-bool em_copy_in_place(const struct em_copy *copy, const struct em_stream *stream, bool *synchronous)
+bool em_copy_in_place(const struct em_copy *copy, struct em_stream *stream, bool *synchronous)
 {
     em_assert_locked();
     const uint64_t size_B = copy->width_B;
@@ -83,7 +86,15 @@ bool em_copy_in_place(const struct em_copy *copy, const struct em_stream *stream
     struct row row = {(uint8_t *)(uintptr_t)copy->dst.address,
                       (const uint8_t *)(uintptr_t)copy->src.address, size_B};
     *synchronous = dst.pageable || src.pageable || (dst.on_host && src.on_host);
-    return run_guarded(copy_row, &row, dst.may_fault || src.may_fault);
+    const uint64_t begin = em_unlikely(em_recording) ? dm_ticks() : 0;
+    if (!run_guarded(copy_row, &row, dst.may_fault || src.may_fault))
+        return false;
+    if (em_unlikely(em_recording))
+        em_record_in_place(stream, "memcpy", begin,
+                           (const struct em_record_span[]){{copy->src.address, size_B, false},
+                                                           {copy->dst.address, size_B, true}},
+                           2);
+    return true;
 }
 
 // ---- fills ----
@@ -100,7 +111,7 @@ static void fill_row(void *arg)
         kn_fill32(at, f->value, f->width);
 }
 
-bool em_fill_in_place(const struct em_fill *fill, const struct em_stream *stream)
+bool em_fill_in_place(const struct em_fill *fill, struct em_stream *stream)
 {
     em_assert_locked();
     if (fill->height != 1 || fill->mixed || fill->width > EM_IN_PLACE_MOST_B / 4 ||
@@ -112,5 +123,12 @@ bool em_fill_in_place(const struct em_fill *fill, const struct em_stream *stream
     if (!a || em_memory_is_context_bound(a) || !em_stream_runs_in_place(stream))
         return false;
     struct em_fill f = *fill;
-    return run_guarded(fill_row, &f, em_memory_may_fault(a));
+    const uint64_t begin = em_unlikely(em_recording) ? dm_ticks() : 0;
+    if (!run_guarded(fill_row, &f, em_memory_may_fault(a)))
+        return false;
+    if (em_unlikely(em_recording))
+        em_record_in_place(
+            stream, "memset", begin,
+            &(const struct em_record_span){fill->address, fill->width * fill->value_B, true}, 1);
+    return true;
 }

@@ -19,6 +19,5 @@ enum { EM_IN_PLACE_MOST_B = 32 << 10 };
 // bytes were written. The command then finds the same fault again and reports it.
 // *synchronous: whether an asynchronous copy of this kind too is done when its call returns.
 // Precondition: em_lock held.
-bool em_copy_in_place(const struct em_copy *copy, const struct em_stream *stream,
-                      bool *synchronous);
-bool em_fill_in_place(const struct em_fill *fill, const struct em_stream *stream);
+bool em_copy_in_place(const struct em_copy *copy, struct em_stream *stream, bool *synchronous);
+bool em_fill_in_place(const struct em_fill *fill, struct em_stream *stream);

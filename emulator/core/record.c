@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The file of a recorded run: its header, the windows of threads, and definitions of ids.
+// The file of a recorded run: its header, and the windows of threads.
 #include "record.h"
 
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -24,26 +25,19 @@
 #include "stop.h"
 
 bool em_recording;
+uint32_t *em_record_generation;
 
 enum state { OFF, STARTING, ON, FAILED };
 static struct {
     uint32_t state; // enum state; atomic
     uint32_t forks;
-    // Number of the process from 1, in a page of its own that the kernel clears in a child, even if
-    // the child was made without the handlers of fork (_Fork). NULL before the first start.
-    uint32_t *generation;
     struct dm_fd_identity file;
     struct rf_header *header;
     uint32_t blocks;  // atomic
     uint32_t threads; // atomic
     uint32_t parent;
-    uint32_t modules;
     pthread_key_t key;
 } recorder = {.file.fd = -1};
-
-// Ids are 1 + the position in these tables. A position is taken once.
-enum { IDS = 1 << 13, TABLE_ENTRIES = 0, TABLE_NAMES, TABLE_CALLERS, TABLE_NUMBERS, TABLE_COUNT };
-static uint64_t ids[TABLE_COUNT][IDS];
 
 // ---- the file ----
 
@@ -61,11 +55,6 @@ void em_record_stop(int error)
     __atomic_store_n(&recorder.state, FAILED, __ATOMIC_RELEASE);
 }
 
-uint32_t em_record_take_blocks(uint32_t count)
-{
-    return __atomic_fetch_add(&recorder.blocks, count, __ATOMIC_RELAXED);
-}
-
 // Returns 0 if bytes up to `end` may be written, or an errno. A program may close all descriptors,
 // and open files of its own under their numbers. Beyond its limit, writing would raise SIGXFSZ.
 static int check_file(uint64_t end)
@@ -74,6 +63,18 @@ static int check_file(uint64_t end)
     if (!dm_fd_still_ours(&recorder.file))
         return EBADF;
     return getrlimit(RLIMIT_FSIZE, &most) || end <= most.rlim_cur ? 0 : EFBIG;
+}
+
+// Space on the disk is allocated in larger parts ahead, which makes writing faster. It does not
+// matter if that fails.
+uint32_t em_record_take_blocks(uint32_t count)
+{
+    enum { AHEAD = 64 };
+    const uint32_t block = __atomic_fetch_add(&recorder.blocks, count, __ATOMIC_RELAXED);
+    if (block >= AHEAD && block % AHEAD + count > AHEAD - 1 && !check_file(0))
+        fallocate(recorder.file.fd, FALLOC_FL_KEEP_SIZE,
+                  (off_t)em_record_block_offset(block + count), (off_t)RF_BLOCK_B * AHEAD);
+    return block;
 }
 
 int em_record_write(const void *bytes, size_t size, uint64_t offset)
@@ -129,6 +130,7 @@ static int open_file(const char *path)
     }
     if (fd < 0)
         return -errno;
+    flock(fd, LOCK_SH | LOCK_NB); // `cardless run` does not replace the file meanwhile
     const int high = dm_fd_duplicate_high(fd);
     if (high < 0)
         return fd;
@@ -143,10 +145,10 @@ static void after_fork_in_child(void)
     // The file is the parent's. Its windows are not mapped here (MADV_DONTFORK).
     dm_fd_close(&recorder.file);
     recorder.forks++;
-    *recorder.generation = recorder.forks + 1;
+    *em_record_generation = recorder.forks + 1;
     recorder.parent = (uint32_t)getppid();
     recorder.header = NULL;
-    memset(ids, 0, sizeof ids);
+    em_record_forget_ids();
     em_recording = em_recording_contents = false; // until the child's first call
     recorder.state = OFF;
 }
@@ -170,15 +172,15 @@ static void *map_block(uint64_t offset)
 
 static bool make_generation(void)
 {
-    if (recorder.generation) // of the process that this one is a child of
+    if (em_record_generation) // of the process that this one is a child of
         return true;
     const size_t page_B = (size_t)sysconf(_SC_PAGESIZE);
     void *page = mmap(NULL, page_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED)
         return false;
     madvise(page, page_B, MADV_WIPEONFORK);
-    recorder.generation = page;
-    *recorder.generation = recorder.forks + 1;
+    em_record_generation = page;
+    *em_record_generation = recorder.forks + 1;
     return true;
 }
 
@@ -247,7 +249,7 @@ void em_record_start(void)
 
 void em_record_finish(void)
 {
-    if (!recorder.header || recorder.state != ON || !*recorder.generation)
+    if (!recorder.header || recorder.state != ON || !*em_record_generation)
         return;
     note_clock(1);
     recorder.header->ended = 1;
@@ -266,7 +268,8 @@ static void begin_window(struct em_record_thread *t)
     w->kind = RF_WINDOW;
     w->magic = RF_BLOCK_MAGIC;
     t->at = (uint8_t *)(w + 1);
-    t->last = NULL;
+    t->end = (uint8_t *)w + RF_BLOCK_B;
+    t->last = t->ended = NULL;
 }
 
 // Copies the full window to the end of the file.
@@ -307,16 +310,16 @@ struct em_record_thread *em_record_open_thread(void)
     struct em_record_thread *t = self->record;
     if (__atomic_load_n(&recorder.state, __ATOMIC_ACQUIRE) != ON)
         return NULL;
-    if (!*recorder.generation) { // a child of _Fork: the file is the parent's
+    if (!*em_record_generation) { // a child of _Fork: the file is the parent's
         after_fork_in_child();
         recorder.state = FAILED;
         return NULL;
     }
     if (!t)
         t = self->record = dm_calloc(1, sizeof *t);
-    if (!t || (t->failed && t->generation == *recorder.generation))
+    if (!t || (t->failed && t->generation == *em_record_generation))
         return NULL;
-    *t = (struct em_record_thread){.generation = *recorder.generation};
+    *t = (struct em_record_thread){.generation = *em_record_generation};
     t->number = __atomic_add_fetch(&recorder.threads, 1, __ATOMIC_RELAXED);
     pthread_setspecific(recorder.key, t);
     t->window = map_block(em_record_block_offset(em_record_take_blocks(1)));
@@ -326,7 +329,6 @@ struct em_record_thread *em_record_open_thread(void)
         return NULL;
     }
     begin_window(t);
-    t->open = true;
     name_thread(t);
     return t;
 }
@@ -335,65 +337,29 @@ static void close_thread(void *argument)
 {
     struct em_record_thread *t = argument;
     em_self.record = NULL; // later calls, of other destructors, open a window again
-    if (t->window && t->generation && t->generation == *recorder.generation)
+    if (t->window && t->generation && t->generation == *em_record_generation)
         munmap(t->window, RF_BLOCK_B);
     dm_free(t);
 }
 
-static inline struct em_record_thread *this_thread(void)
-{
-    struct em_record_thread *t = em_thread()->record;
-    if (em_likely(t && t->open && t->generation == *recorder.generation))
-        return t;
-    return em_record_open_thread();
-}
-
 // ---- records ----
 
-enum { HEAD_B = 4 };
-
-struct em_record em_record_begin(enum rf_kind kind, unsigned flags, size_t most)
+struct em_record_thread *em_record_make_space(struct em_record_thread *t, size_t size)
 {
-    struct em_record_thread *t = this_thread();
-    if (em_unlikely(!t))
-        return (struct em_record){.thread = NULL};
-    const uint8_t *end = (const uint8_t *)t->window + RF_BLOCK_B;
-    if (em_unlikely((size_t)(end - t->at) < HEAD_B + most) && !empty_window(t))
-        return (struct em_record){.thread = NULL};
-    uint8_t *p = t->at;
-    p[2] = (uint8_t)kind;
-    p[3] = (uint8_t)flags;
-    return (struct em_record){t, p, p + HEAD_B, p + HEAD_B + most};
-}
-
-struct em_record em_record_begin_now(enum rf_kind kind, unsigned flags, size_t most)
-{
-    struct em_record r = em_record_begin(kind, flags, most + EM_FIELD_MOST_B);
-    if (em_likely(r.thread != NULL)) {
-        const uint64_t now = dm_ticks(), past = now - r.thread->ticks;
-        r.thread->ticks = now;
-        em_field(&r, past << 1 ^ (uint64_t)((int64_t)past >> 63));
-    }
-    return r;
-}
-
-void em_record_put(struct em_record *r)
-{
-    struct em_record_thread *t = r->thread;
-    if (em_unlikely(!t))
-        return;
-    const uint16_t size = (uint16_t)(r->at - r->start);
-    memcpy(r->start, &size, sizeof size);
-    t->last = r->start;
-    t->at = r->at;
-    __atomic_store_n(&t->window->used_B, (uint32_t)(t->at - (uint8_t *)(t->window + 1)),
-                     __ATOMIC_RELEASE);
+    const int saved = errno;
+    em_cancel_off(); // files are opened and written
+    if (!t || !em_record_is_open(t))
+        t = em_record_open_thread();
+    else if ((size_t)(t->end - t->at) < size && !empty_window(t))
+        t = NULL;
+    errno = saved;
+    return t;
 }
 
 void em_record_flag_last(enum rf_kind kind, unsigned flags)
 {
-    struct em_record_thread *t = this_thread();
-    if (t && t->last && t->last[2] == kind)
+    struct em_record_thread *t = em_thread()->record;
+    if (t && em_record_is_open(t) && t->last && t->last[2] == kind)
         t->last[3] |= (uint8_t)flags;
 }
 
@@ -414,82 +380,4 @@ void em_field_text(struct em_record *r, const char *text)
     size = size < room ? size : room;
     em_field(r, size);
     em_field_bytes(r, text, size);
-}
-
-// ---- ids ----
-
-// Returns the id of a key, or 0 if the table is full. *is_new: it was not there before.
-static uint32_t find_id(unsigned table, uint64_t key, bool *is_new)
-{
-    uint32_t at = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 51);
-    _Static_assert(IDS == 1 << (64 - 51), "the hash has as many bits as a position");
-    for (unsigned i = 0; i < 64; i++, at = (at + 1) % IDS) {
-        uint64_t found = __atomic_load_n(&ids[table][at], __ATOMIC_RELAXED);
-        if (em_unlikely(!found))
-            *is_new = __atomic_compare_exchange_n(&ids[table][at], &found, key, false,
-                                                  __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-        if (*is_new || em_likely(found == key))
-            return at + 1;
-    }
-    return 0;
-}
-
-uint32_t em_record_name(const char *constant)
-{
-    bool is_new = false;
-    if (!constant)
-        return 0;
-    const uint32_t id = find_id(TABLE_NAMES, (uintptr_t)constant, &is_new);
-    if (is_new) {
-        struct em_record r = em_record_begin(RF_NAME, 0, EM_FIELD_MOST_B + EM_FIELD_TEXT_B);
-        em_field(&r, id);
-        em_field_text(&r, constant);
-        em_record_put(&r);
-    }
-    return id;
-}
-
-uint32_t em_record_entry(const struct em_entry *entry)
-{
-    bool is_new = false;
-    if (!entry)
-        return 0;
-    const uint32_t id = find_id(TABLE_ENTRIES, (uintptr_t)entry, &is_new);
-    if (is_new) {
-        if (entry->description && !recorder.header->tables)
-            em_record_description(entry->description);
-        struct em_record r = em_record_begin(RF_ENTRY, 0, 3 * EM_FIELD_MOST_B + EM_FIELD_TEXT_B);
-        em_field(&r, id);
-        em_field(&r, entry->first_argument);
-        em_field(&r, entry->description ? entry->arguments : 0);
-        em_field_text(&r, entry->name);
-        em_record_put(&r);
-    }
-    return id;
-}
-
-bool em_record_is_new(uint64_t number)
-{
-    bool is_new = false;
-    find_id(TABLE_NUMBERS, number, &is_new);
-    return is_new;
-}
-
-enum { MODULE_READS = 64 }; // code that no module has may call from many places
-
-uint32_t em_record_caller(const void *address)
-{
-    bool is_new = false;
-    if (!address)
-        return 0;
-    const uint32_t id = find_id(TABLE_CALLERS, (uintptr_t)address, &is_new);
-    if (is_new) {
-        if (__atomic_fetch_add(&recorder.modules, 1, __ATOMIC_RELAXED) < MODULE_READS)
-            em_record_modules();
-        struct em_record r = em_record_begin(RF_CALLER, 0, 2 * EM_FIELD_MOST_B);
-        em_field(&r, id);
-        em_field(&r, (uintptr_t)address);
-        em_record_put(&r);
-    }
-    return id;
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "record_format.h"
+#include "record_write.h"
 
 struct em_entry;
 struct em_text;
@@ -36,37 +37,10 @@ void em_record_call(struct em_thread *self, const struct em_entry *entry, const 
 // It is about to return.
 void em_record_return(const struct em_entry *entry, CUresult result, const uint64_t *values);
 
-// ---- writing records ----
+// ---- writing records: see also record_write.h ----
 
-// A record that is being written.
-struct em_record {
-    struct em_record_thread *thread; // NULL: the fields are dropped
-    uint8_t *start, *at, *end;
-};
-
-// Begins a record whose fields need at most `most` bytes; em_record_put should end it. Until
-// em_record_put, the thread must not begin another one.
-struct em_record em_record_begin(enum rf_kind kind, unsigned flags, size_t most);
-// The same, with the time as its first field.
-struct em_record em_record_begin_now(enum rf_kind kind, unsigned flags, size_t most);
-void em_record_put(struct em_record *record);
 // Sets flags of the record that the thread has written last, if it is of this kind.
 void em_record_flag_last(enum rf_kind kind, unsigned flags);
-
-enum { EM_FIELD_MOST_B = 10 }; // of a number
-
-static inline void em_field(struct em_record *record, uint64_t value)
-{
-    uint8_t *p = record->at;
-    if (!p)
-        return;
-    while (value >= 0x80) {
-        *p++ = (uint8_t)(value | 0x80);
-        value >>= 7;
-    }
-    *p++ = (uint8_t)value;
-    record->at = p;
-}
 
 void em_field_bytes(struct em_record *record, const void *bytes, size_t size);
 // Texts are cut at EM_FIELD_TEXT_B - 2 bytes.

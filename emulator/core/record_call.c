@@ -225,20 +225,10 @@ static void walk_arguments(void *argument)
 // kernel for each piece, which takes longer.
 static void add_blobs(struct em_record *r, struct job *job)
 {
-    const struct em_entry *entry = job->entry;
-    const struct em_description *d = entry->description;
-    bool follows = false;
-    for (uint32_t i = 0; d && i < entry->arguments && !follows; i++) {
-        const struct em_member *m = &d->members[entry->first_argument + i];
-        const unsigned kind = d->shapes[m->shape].kind;
-        follows = is_wanted(m, job->returns, job->result) &&
-                  (kind == EM_SHAPE_POINTER || kind == EM_SHAPE_STRING || kind == EM_SHAPE_STRUCT);
-    }
-    if (!follows || !r->at)
-        return;
     uint8_t *const before = r->at;
+    const int saved = errno;
     struct large *const large = em_recording_contents && !job->returns ? &job->large : NULL;
-    job->walk = (struct walk){d, r, large, read_plainly};
+    job->walk = (struct walk){job->entry->description, r, large, read_plainly};
     if (__atomic_load_n(&em_driver_state, __ATOMIC_RELAXED) == EM_DRIVER_READY &&
         !dm_guarded(walk_arguments, job, NULL))
         return;
@@ -246,25 +236,124 @@ static void add_blobs(struct em_record *r, struct job *job)
     job->large.count = 0;
     job->walk.read = read_carefully;
     walk_arguments(job);
+    errno = saved;
+}
+
+// ---- call sites
+
+static bool any_follows(const struct em_entry *entry, bool returns, CUresult result)
+{
+    const struct em_description *d = entry->description;
+    for (uint32_t i = 0; i < entry->arguments; i++) {
+        const struct em_member *m = &d->members[entry->first_argument + i];
+        const unsigned kind = d->shapes[m->shape].kind;
+        if (is_wanted(m, returns, result) &&
+            (kind == EM_SHAPE_POINTER || kind == EM_SHAPE_STRING || kind == EM_SHAPE_STRUCT))
+            return true;
+    }
+    return false;
+}
+
+// Whether the arguments are unknown: their records have none.
+static __attribute__((cold, noinline)) void fill_site(struct em_record_site *s, bool unknown)
+{
+    const struct em_entry *entry = s->entry;
+    const struct em_description *d = unknown ? NULL : entry->description;
+    const uint32_t id = em_record_entry(entry), by = em_record_entry(s->by),
+                   from = em_record_caller(s->caller);
+    s->count = d ? (uint8_t)entry->arguments : 0;
+    uint8_t *p = em_varint(s->prefix, id);
+    p = em_varint(p, by);
+    p = em_varint(p, from);
+    p = em_varint(p, s->count);
+    s->prefix_B = (uint8_t)(p - s->prefix);
+    s->inputs = s->count && any_follows(entry, false, CUDA_SUCCESS);
+    s->outputs = s->count && any_follows(entry, true, CUDA_SUCCESS);
+    s->failure = s->count && any_follows(entry, true, CUDA_ERROR_UNKNOWN);
+    s->handles = 0;
+    for (uint32_t i = 0; i < s->count && d->handle_text; i++)
+        if (d->shapes[d->members[entry->first_argument + i].shape].kind == EM_SHAPE_HANDLE)
+            s->handles |= UINT64_C(1) << i;
+}
+// Ids have at most 3 bytes, a level of record_ids.c being 1 << 19 and the largest.
+_Static_assert(EM_RECORD_PREFIX_B >= 4 * 3 + EM_FIELD_MOST_B, "a prefix fits, and its last number");
+
+static struct em_record_site *site_of(struct em_record_thread *t, const struct em_entry *entry,
+                                      const struct em_entry *by, const void *caller)
+{
+    const uint64_t hash = ((uintptr_t)caller ^ (uintptr_t)entry) * UINT64_C(0x9e3779b97f4a7c15);
+    struct em_record_site *s = &t->sites[hash >> 57];
+    _Static_assert(EM_RECORD_SITES == 1 << (64 - 57), "the hash has as many bits as a position");
+    if (em_likely(s->caller == caller && s->entry == entry && s->by == by))
+        return s;
+    *s = (struct em_record_site){.caller = caller, .entry = entry, .by = by};
+    fill_site(s, false);
+    return s;
 }
 
 // Names that a number and a type do not give, such as those of kernels.
-static void name_handles(const struct em_entry *entry, const uint64_t *values)
+static __attribute__((cold, noinline)) void name_handle(const struct em_entry *entry, unsigned i,
+                                                        uint64_t handle)
 {
     const struct em_description *d = entry->description;
+    const struct em_shape *s = &d->shapes[d->members[entry->first_argument + i].shape];
+    const int saved = errno;
     char text[128];
-    for (uint32_t i = 0; d && d->handle_text && i < entry->arguments; i++) {
-        const struct em_member *m = &d->members[entry->first_argument + i];
-        const struct em_shape *s = &d->shapes[m->shape];
-        if (s->kind != EM_SHAPE_HANDLE || values[i] < HANDLE_LEAST ||
-            !em_record_is_new(values[i] | 1) ||
-            !d->handle_text(s->target, values[i], text, sizeof text))
-            continue;
+    if (em_record_is_new(handle | 1) && d->handle_text(s->target, handle, text, sizeof text)) {
         struct em_record r = em_record_begin(RF_HANDLE, 0, EM_FIELD_MOST_B + sizeof text + 2);
-        em_field(&r, values[i]);
+        em_field(&r, handle);
         em_field_text(&r, text);
         em_record_put(&r);
     }
+    errno = saved;
+}
+
+static void name_handles(struct em_record_thread *t, const struct em_record_site *site,
+                         const uint64_t *values)
+{
+    for (uint64_t left = site->handles; left; left &= left - 1) {
+        const unsigned i = (unsigned)__builtin_ctzll(left);
+        const uint64_t handle = values[i];
+        const uint64_t place = handle * UINT64_C(0x9e3779b97f4a7c15) >> 58;
+        _Static_assert(EM_RECORD_HANDLES == 1 << (64 - 58), "as many bits as a position");
+        if (em_likely(handle < HANDLE_LEAST || t->handles[place] == handle))
+            continue;
+        t->handles[place] = handle;
+        name_handle(site->entry, i, handle);
+    }
+}
+
+// ---- calls
+
+static void record_call(struct em_thread *self, struct em_record_thread *t,
+                        const struct em_record_site *site, const uint64_t *values)
+{
+    const size_t most = (2 + (size_t)site->count) * EM_FIELD_MOST_B + EM_RECORD_PREFIX_B;
+    struct em_record r = em_record_begin_now(RF_CALL, t->depth ? RF_CALL_NESTED : 0,
+                                             site->inputs ? RF_RECORD_MAX_B : most);
+    if (em_unlikely(!r.thread))
+        return;
+    if (t->depth < EM_RECORD_DEPTH)
+        t->calls[t->depth++] = (struct em_record_call){.entry = site->entry,
+                                                       .number = self->calls,
+                                                       .outputs = site->outputs,
+                                                       .failure = site->failure};
+    uint8_t *p = em_varint(r.at, self->calls);
+    memcpy(p, site->prefix, sizeof site->prefix);
+    p += site->prefix_B;
+    for (uint32_t i = 0; i < site->count; i++)
+        p = em_varint(p, values[i]);
+    r.at = p;
+    if (!site->inputs) {
+        em_record_put(&r);
+        return;
+    }
+    struct job job = {.entry = site->entry, .values = values};
+    add_blobs(&r, &job);
+    em_record_put(&r);
+    for (unsigned i = 0; i < job.large.count; i++)
+        em_record_range(RF_READS, (const void *)(uintptr_t)job.large.of[i].address,
+                        job.large.of[i].size_B);
 }
 
 void em_record_call(struct em_thread *self, const struct em_entry *entry, const uint64_t *values,
@@ -272,39 +361,27 @@ void em_record_call(struct em_thread *self, const struct em_entry *entry, const 
 {
     if (!em_recording)
         return;
-    const int saved = errno;
-    const uint32_t id = em_record_entry(entry), by = em_record_entry(self->caller),
-                   from = em_record_caller(caller);
-    if (values)
-        name_handles(entry, values);
-    const uint32_t count = values && entry->description ? entry->arguments : 0;
-    struct em_record r = em_record_begin_now(RF_CALL, 0, RF_RECORD_MAX_B);
-    errno = saved; // files may have been opened
-    if (!r.thread)
+    struct em_record_thread *t = em_record_thread_for(1);
+    if (em_unlikely(!t))
         return;
-    struct em_record_thread *t = r.thread;
-    if (t->depth)
-        r.start[3] = RF_CALL_NESTED;
-    if (t->depth < EM_RECORD_DEPTH) {
-        t->calls[t->depth].entry = entry;
-        t->calls[t->depth++].number = self->calls;
-    }
-    em_field(&r, self->calls);
-    em_field(&r, id);
-    em_field(&r, by);
-    em_field(&r, from);
-    em_field(&r, count);
-    for (uint32_t i = 0; i < count; i++)
-        em_field(&r, values[i]);
-    struct job job = {.entry = entry, .values = values};
-    if (count)
-        add_blobs(&r, &job);
-    em_record_put(&r);
-    for (unsigned i = 0; i < job.large.count; i++)
-        em_record_range(RF_READS, (const void *)(uintptr_t)job.large.of[i].address,
-                        job.large.of[i].size_B);
+    struct em_record_site *site = site_of(t, entry, self->caller, caller);
+    name_handles(t, site, values);
+    record_call(self, t, site, values);
     if (values)
         em_stop(EM_STOP_CALL, entry->name, 0);
+}
+
+// The begin of the call was not recorded.
+static __attribute__((cold, noinline)) void record_unknown_call(struct em_thread *self,
+                                                                const struct em_entry *entry)
+{
+    struct em_record_thread *t = em_record_thread_for(1);
+    struct em_record_site site = {.entry = entry, .by = self->caller};
+    if (!t)
+        return;
+    fill_site(&site, true);
+    site.outputs = site.failure = entry->description != NULL;
+    record_call(self, t, &site, NULL);
 }
 
 void em_record_return(const struct em_entry *entry, CUresult result, const uint64_t *values)
@@ -316,20 +393,29 @@ void em_record_return(const struct em_entry *entry, CUresult result, const uint6
     unsigned depth = t ? t->depth : 0;
     while (depth && t->calls[depth - 1].entry != entry)
         depth--;
-    if (!depth) { // its begin was not recorded
-        em_record_call(self, entry, NULL, NULL);
+    if (em_unlikely(!depth)) {
+        record_unknown_call(self, entry);
         t = self->record;
         depth = t ? t->depth : 0;
     }
     if (!depth)
         return;
+    const bool is_innermost = depth == t->depth;
+    const struct em_record_call *call = &t->calls[depth - 1];
+    const bool follows = result ? call->failure : call->outputs;
     t->depth = depth - 1;
-    const uint64_t number = t->calls[depth - 1].number;
-    struct em_record r = em_record_begin_now(RF_RETURN, 0, RF_RECORD_MAX_B);
+    if (em_likely(!result && !follows && is_innermost && t->ended == t->last && t->ended)) {
+        t->ended[3] |= RF_SUBMIT_RETURNS;
+        t->ended = NULL;
+        return;
+    }
+    const uint64_t number = call->number;
+    struct em_record r =
+        em_record_begin_now(RF_RETURN, 0, follows ? RF_RECORD_MAX_B : 2 * EM_FIELD_MOST_B);
     em_field(&r, number);
     em_field(&r, (uint64_t)result);
     struct job job = {.entry = entry, .values = values, .returns = true, .result = result};
-    if (entry->description)
+    if (follows && r.at)
         add_blobs(&r, &job);
     em_record_put(&r);
 }

@@ -10,26 +10,10 @@
 struct em_description;
 struct em_entry;
 
-enum { EM_RECORD_DEPTH = 16 }; // of calls that callbacks of others make
-
-// The window of a thread. The struct is the thread's own.
-struct em_record_thread {
-    struct rf_block *window;
-    uint8_t *at;         // the next record
-    uint8_t *last;       // the record before it, or NULL
-    uint64_t ticks;      // the time of the last record that has one
-    uint32_t generation; // the fork that it belongs to
-    uint32_t number, sequence;
-    bool open, failed;
-    unsigned depth; // of `calls`
-    struct {
-        const struct em_entry *entry;
-        uint64_t number;
-    } calls[EM_RECORD_DEPTH];
-};
-
 // Opens a window for the calling thread. Returns NULL if it cannot.
 struct em_record_thread *em_record_open_thread(void) __attribute__((cold));
+// In a child of fork: all ids are new again.
+void em_record_forget_ids(void);
 // Fills in the names of the process: policy, cpu, program.
 void em_record_describe_process(struct rf_header *header);
 // Writes the objects that are loaded, but for those that the file has.

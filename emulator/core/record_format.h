@@ -76,7 +76,7 @@ enum rf_kind {
     RF_STREAM,     // id, number of CUstream #n or 0, handle, context, name
     RF_SUBMIT,     // time, command, stream, name of its kind, call number or 0, count of accesses,
                    // accesses (mode | form << 4, first address, size in bytes), the launch that
-                   // it is a step of or 0
+                   // it is a step of or 0; with RF_SUBMIT_ENDED the ticks until its end
     RF_START,      // time, command
     RF_END,        // time, command, result; with RF_END_ADOPTED its other number, or 0
     RF_OBJECT,     // time, handle, name of its type, number, handle of its context
@@ -107,6 +107,8 @@ enum { RF_ACCESS_BOX = 3 }; // the form of an access: a box of an array in these
 
 enum {
     RF_SUBMIT_AT_ONCE = 1, // flags of SUBMIT: it started in the thread that submitted it
+    RF_SUBMIT_ENDED = 2,   // and ended there successfully, so there is no END
+    RF_SUBMIT_RETURNS = 4, // and the thread's innermost call has succeeded then: no RETURN
     RF_END_ADOPTED = 1,    // flags of END: the command has another number too, and ends with that
     RF_CALL_NESTED = 1,    // flags of CALL: made by a callback of another call
 };

@@ -16,9 +16,10 @@
 
 #include "config.h"
 #include "number.h"
-#include "record_file.h"
+#include "record_write.h"
 #include "thread.h"
 
+bool em_stops;
 static struct em_stop_page *page; // NULL: nothing stops
 
 void em_stop_start(void)
@@ -41,6 +42,7 @@ void em_stop_start(void)
         munmap(p, sizeof *p);
     else
         page = p;
+    em_stops = page != NULL;
 }
 
 // Sleeps while the state is `state`, but looks once a second whether the tool is alive.
@@ -71,7 +73,7 @@ static bool take(void)
     }
 }
 
-void em_stop(enum em_stop_kind kind, const char *name, uint64_t id)
+void em_stop_here(enum em_stop_kind kind, const char *name, uint64_t id)
 {
     const int saved = errno;
     if (!page || page->process != (uint32_t)getpid() || !take()) {

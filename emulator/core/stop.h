@@ -2,6 +2,7 @@
 // Stops the program before each call, command and diagnostic, for `cardless step` (CARDLESS_STOP).
 // A program that is stepped is recorded, too: the tool shows its state from the recording.
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "stop_page.h"
@@ -10,7 +11,14 @@
 // recording starts.
 void em_stop_start(void);
 
+extern bool em_stops; // the process is stepped; fixed before the first call returns
+void em_stop_here(enum em_stop_kind kind, const char *name, uint64_t id);
+
 // Waits until the tool lets the thread go on. Does nothing if the process is not stepped. `name` is
 // the call, the kind of the command or the id of the diagnostic; `id` is the command's number in
 // the recording. May be called with em_lock held or not: other threads that need it wait, too.
-void em_stop(enum em_stop_kind kind, const char *name, uint64_t id);
+static inline void em_stop(enum em_stop_kind kind, const char *name, uint64_t id)
+{
+    if (__builtin_expect(em_stops, 0))
+        em_stop_here(kind, name, id);
+}

@@ -70,20 +70,14 @@ void em_trace_note(struct em_text *note)
     em_self.trace_note = note;
 }
 
-void em_trace(const struct em_entry *entry, CUresult result, const uint64_t *values,
-              struct em_text *before)
+static void trace_text(const struct em_entry *entry, CUresult result, const uint64_t *values,
+                       struct em_text *before)
 {
     struct em_arguments a = arguments_of(entry, values);
     struct em_text line = {.bytes = NULL};
     char call[64];
     int saved = errno;
     em_cancel_off();
-    if (em_recording) {
-        em_record_return(entry, result, values);
-        errno = saved;
-    }
-    if (!em_tracing_text)
-        return;
     em_call_text(em_call_now(), call, sizeof call);
     em_text_put(&line, "%s: %s(", call, entry->name);
     if (before)
@@ -110,4 +104,13 @@ void em_trace(const struct em_entry *entry, CUresult result, const uint64_t *val
         dm_free(before);
     }
     errno = saved;
+}
+
+void em_trace(const struct em_entry *entry, CUresult result, const uint64_t *values,
+              struct em_text *before)
+{
+    if (em_recording)
+        em_record_return(entry, result, values);
+    if (em_tracing_text)
+        trace_text(entry, result, values, before);
 }

@@ -20,7 +20,7 @@ struct em_text *em_trace_before(const struct em_entry *entry, const uint64_t *va
 // Writes the line of a call that is about to return. `before` is the result of em_trace_before, or
 // NULL.
 void em_trace(const struct em_entry *entry, CUresult result, const uint64_t *values,
-              struct em_text *before) __attribute__((cold));
+              struct em_text *before);
 
 // Adds a text after the outputs of the call in progress, once in a call. Takes over the text. To be
 // called only if em_tracing is set.

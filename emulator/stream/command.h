@@ -179,8 +179,8 @@ bool em_stream_is_free(const struct em_stream *stream);
 bool em_issue_shared(struct em_share *share, struct em_stream *stream, struct em_command *command,
                      int how, CUresult *result);
 // Whether a command that the stream gets now would run at once, and nobody would notice its
-// beginning and its end: no command waits, no thread does, and nothing records, orders, delays or
-// fails commands. Precondition: em_lock held.
+// beginning and its end: no command waits, no thread does, and nothing steps, orders, delays or
+// fails commands, or keeps their bytes. Precondition: em_lock held.
 bool em_stream_runs_in_place(const struct em_stream *stream);
 // For the end of a call that could have been shared: turns sharing on if threads have competed for
 // em_lock and nothing waits. `stream` is that of the call, or NULL. em_lock should be released

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Records commands: their submission with the memory that they access, their start and their end.
 #include <stdbool.h>
+#include <string.h>
 
 #include "access.h"
 #include "call.h"
@@ -68,17 +69,50 @@ void em_record_submitted(struct em_command *c)
     record_submission(c, c->sequence, 0);
 }
 
+// The command whose submission was the last record has started in this thread. The call that has
+// submitted it returns soon after its end.
+static void start_at_once(uint64_t id)
+{
+    struct em_record_thread *t = em_self.record;
+    em_record_flag_last(RF_SUBMIT, RF_SUBMIT_AT_ONCE);
+    if (t)
+        t->at_once = id;
+}
+
 void em_record_started(const struct em_command *c, bool at_once)
 {
     em_assert_locked();
     em_stop(EM_STOP_COMMAND, c->ops->name, c->sequence);
     if (at_once) {
-        em_record_flag_last(RF_SUBMIT, RF_SUBMIT_AT_ONCE);
+        start_at_once(c->sequence);
         return;
     }
     struct em_record r = em_record_begin_now(RF_START, 0, EM_FIELD_MOST_B);
     em_field(&r, c->sequence);
     em_record_put(&r);
+}
+
+// A command that has started at once and succeeded: adds the time of its end to its submission, if
+// that is the last record. Returns false if it is not, or if the time takes too many bytes: fewer
+// bytes than a record's head do no harm if the process ends in between.
+static bool extend_submission(uint64_t id)
+{
+    struct em_record_thread *t = em_self.record;
+    if (em_unlikely(!t || t->at_once != id || !t->last || t->last[2] != RF_SUBMIT ||
+                    !em_record_is_open(t) || t->end - t->at < EM_FIELD_MOST_B))
+        return false;
+    const uint64_t past = dm_ticks() - t->ticks;
+    uint8_t head[EM_RECORD_HEAD_B];
+    if (past >> (7 * (EM_RECORD_HEAD_B - 1)))
+        return false;
+    em_record_publish(t, em_varint(t->at, past));
+    const uint16_t size = (uint16_t)(t->at - t->last);
+    memcpy(head, t->last, sizeof head);
+    memcpy(head, &size, sizeof size);
+    head[3] |= RF_SUBMIT_ENDED;
+    memcpy(t->last, head, sizeof head);
+    t->ended = t->last;
+    return true;
 }
 
 // `other`: the number of the adopted command, or 0.
@@ -95,7 +129,8 @@ static void record_end(uint64_t id, CUresult result, unsigned flags, uint64_t ot
 void em_record_ended(const struct em_command *c)
 {
     em_assert_locked();
-    record_end(c->sequence, c->result, 0, 0);
+    if (c->result || !extend_submission(c->sequence))
+        record_end(c->sequence, c->result, 0, 0);
 }
 
 uint64_t em_record_step_begin(const struct em_command *step)
@@ -126,10 +161,39 @@ void em_record_shared_begin(struct em_command *c)
     em_assert_unlocked();
     record_submission(c, shared_id(), 0);
     em_stop(EM_STOP_COMMAND, c->ops->name, shared_id());
-    em_record_flag_last(RF_SUBMIT, RF_SUBMIT_AT_ONCE);
+    start_at_once(shared_id());
 }
 
 void em_record_shared_end(const struct em_command *c, bool adopted)
 {
-    record_end(shared_id(), c->result, adopted ? RF_END_ADOPTED : 0, adopted ? c->sequence : 0);
+    if (adopted || c->result || !extend_submission(shared_id()))
+        record_end(shared_id(), c->result, adopted ? RF_END_ADOPTED : 0, adopted ? c->sequence : 0);
+}
+
+void em_record_in_place(struct em_stream *s, const char *kind, uint64_t begin,
+                        const struct em_record_span *spans, unsigned count)
+{
+    em_assert_locked();
+    const uint64_t end = dm_ticks();
+    const uint32_t name = em_record_name(kind);
+    if (em_unlikely(!s->recorded))
+        name_stream(s);
+    struct em_record r = em_record_begin_at(RF_SUBMIT, RF_SUBMIT_AT_ONCE | RF_SUBMIT_ENDED,
+                                            (7 + 3 * (size_t)count) * EM_FIELD_MOST_B, begin);
+    if (em_unlikely(!r.thread))
+        return;
+    em_field(&r, shared_id());
+    em_field(&r, s->id);
+    em_field(&r, name);
+    em_field(&r, em_self.entry ? em_self.calls : 0);
+    em_field(&r, count);
+    for (unsigned i = 0; i < count; i++) {
+        em_field(&r, spans[i].writes ? EM_ACCESS_WRITE : EM_ACCESS_READ);
+        em_field(&r, spans[i].address);
+        em_field(&r, spans[i].size_B);
+    }
+    em_field(&r, 0);
+    em_field(&r, end - begin);
+    em_record_put(&r);
+    r.thread->ended = r.start;
 }

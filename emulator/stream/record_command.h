@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 struct em_command;
+struct em_stream;
 
 void em_record_submitted(struct em_command *command);
 // `at_once`: in the thread that has just submitted it.
@@ -21,3 +22,13 @@ void em_record_step_end(uint64_t number, CUresult result);
 void em_record_shared_begin(struct em_command *command);
 // `adopted`: the thread that took em_lock has recorded it once more, under its sequence number.
 void em_record_shared_end(const struct em_command *command, bool adopted);
+
+// Bytes that a command accesses.
+struct em_record_span {
+    uint64_t address, size_B;
+    bool writes;
+};
+// A command that has run in one section of em_lock (em_stream_runs_in_place), since `begin`
+// (dm_ticks).
+void em_record_in_place(struct em_stream *stream, const char *kind, uint64_t begin,
+                        const struct em_record_span *spans, unsigned count);

@@ -19,9 +19,11 @@
 #include "progress.h"
 #include "record.h"
 #include "record_command.h"
+#include "record_content.h"
 #include "schedule_log.h"
 #include "scheduler.h"
 #include "service.h"
+#include "stop.h"
 #include "stream.h"
 
 enum {
@@ -364,10 +366,11 @@ bool em_stream_runs_in_place(const struct em_stream *s)
     const struct em_scheduler *all = &em_scheduler;
     const struct em_context *context = s->object.context;
     return all->policy->at_submission == EM_POLICY_ALWAYS && !em_choice_is_on() && !em_order_on &&
-           !em_recording && !__atomic_load_n(&em_injecting, __ATOMIC_RELAXED) &&
-           !all->ready.first && !all->hosted.first && !all->waiters &&
-           !em_outside_memory.condition.first && !em_stream_must_wait(s) && !s->dead &&
-           !context->ending && !em_context_has_failed(context);
+           !em_stops && !em_recording_contents &&
+           !__atomic_load_n(&em_injecting, __ATOMIC_RELAXED) && !all->ready.first &&
+           !all->hosted.first && !all->waiters && !em_outside_memory.condition.first &&
+           !em_stream_must_wait(s) && !s->dead && !context->ending &&
+           !em_context_has_failed(context);
 }
 
 void em_sharing_is_wanted(const struct em_stream *s)

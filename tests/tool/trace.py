@@ -146,6 +146,66 @@ def check_many(folder):
     assert re.search(r'\b101000 +0 +[\d.]+  cuMemsetD8Async', text), text
 
 
+def check_handles(folder):
+    """Names are kept however many handles there have been."""
+    path, _ = record(folder, 'handles')
+    text = run('trace', '--filter', 'name=cuLaunchKernel', path)
+    assert 'cuLaunchKernel(f=CUfunction #1 (named_late), ' in text, text
+    assert run('trace', path).count('cuEventDestroy_v2(hEvent=CUevent #') == 12002
+
+
+def check_file_in_use(folder):
+    """A recording is not replaced while a process writes it, and afterwards it is."""
+    path = os.path.join(folder, 'wait.cardless')
+    command = [*WRAPPER, TOOL, 'run', '--diagnostics', 'off', '--trace', path, '--', PROGRAM]
+    with subprocess.Popen([*command, 'wait'], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as p:
+        assert p.stdout.readline() == b'recording\n'
+        r = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert r.returncode == 126 and 'a process is recording to it' in r.stderr, r
+        p.stdin.close()
+        assert p.wait(60) == 0
+    assert len(re.findall('cuMemAlloc_v2', run('trace', path))) == 2
+    subprocess.run([*command, 'threads'], timeout=60, check=True)
+    assert run('trace', path).count('cuMemAlloc_v2') == 6
+
+
+def check_second_process(folder):
+    """CARDLESS_RECORD alone keeps a file that is there, and adds the process to the name."""
+    path, _ = record(folder, 'return')
+    before = open(path, 'rb').read()
+    run('run', '--diagnostics', 'off', '--', 'env', 'CARDLESS_RECORD=' + path, PROGRAM)
+    assert open(path, 'rb').read() == before
+    other, = glob.glob(path + '.*')
+    assert run('trace', other).count('cuMemAlloc_v2') == 2
+
+
+def check_closed_descriptors(folder):
+    """Without standard descriptors, no message goes to the recording or to a report."""
+    path, report = folder + '/closed.cardless', folder + '/closed.xml'
+    for more in ([], ['--report=junit:' + report]):
+        command = [*WRAPPER, TOOL, 'run', *more, '--trace', path, '--', PROGRAM]
+        r = subprocess.run(['sh', '-c', 'exec "$@" <&- >&- 2>&-', 'sh', *command], timeout=60)
+        assert r.returncode == 0, r
+        text = run('trace', path)
+        assert text.count('cuMemAlloc_v2') == 2 and 'had not ended' not in text, text
+    assert open(report).read().startswith('<?xml') and open(report).read().endswith('>\n')
+    r = subprocess.run(['sh', '-c', 'exec "$@" >&-', 'sh', *WRAPPER, TOOL, 'trace', path],
+                       stderr=subprocess.PIPE, timeout=60)
+    assert r.returncode == 3 and b'could not be written' in r.stderr, r
+
+
+def check_full_disk(folder):
+    path, _ = record(folder, 'return')
+    for options in ([], ['--summary'], ['--compare', path]):
+        with open('/dev/full', 'w', encoding='ascii') as full:
+            r = subprocess.run([*WRAPPER, TOOL, 'trace', *options, path], stdout=full,
+                               stderr=subprocess.PIPE, timeout=60)
+        assert r.returncode == 3 and b'could not be written' in r.stderr, r
+    text = run('trace', '--summary', path)
+    assert re.search(r'\d+ calls of 1 thread, \d+ commands in \d+ streams, \d+ pieces of memory, '
+                     r'\d+ objects, 1 diagnostic in ', text), text
+
+
 def check_compare(folder):
     first, _ = record(folder, 'return')
     second = os.path.join(folder, 'second.cardless')

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A program for the tests of `cardless trace`. Its argument is the way in which it ends, or what
 // else it does: return, segv, abort, exit, kill, threads, fork, _Fork, many N,
-// diverge, skip, graph, contents.
+// diverge, skip, graph, contents, handles, wait.
 #include <cuda.h>
 #include <cardless.h>
 #include <pthread.h>
@@ -23,7 +23,7 @@
         }                                                                                          \
     } while (0)
 
-enum { SIZE_B = 4096, THREADS = 4, LOOPS = 3000 };
+enum { SIZE_B = 4096, THREADS = 4, LOOPS = 3000, HANDLES = 12000 };
 
 static CUcontext start(void)
 {
@@ -187,6 +187,24 @@ static void run_many(unsigned long count)
     printf("%ld\n", resident_kb() - before);
 }
 
+// More handles than fit into the first table of the recorder, and then one that has a name.
+static void use_handles(void)
+{
+    static const char text[] = ".version 7.8\n.target sm_90\n.address_size 64\n"
+                               ".visible .entry named_late()\n{\n    ret;\n}\n";
+    CUevent event;
+    CUmodule module;
+    CUfunction kernel;
+    for (unsigned i = 0; i < HANDLES; i++) {
+        CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+        CHECK(cuEventDestroy(event));
+    }
+    CHECK(cuModuleLoadData(&module, text));
+    CHECK(cuModuleGetFunction(&kernel, module, "named_late"));
+    CHECK(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    CHECK(cuModuleUnload(module));
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "return";
@@ -206,6 +224,13 @@ int main(int argc, char **argv)
         order();
     if (!strcmp(what, "contents"))
         copy_contents();
+    if (!strcmp(what, "handles"))
+        use_handles();
+    if (!strcmp(what, "wait")) { // until the test closes the other end
+        puts("recording");
+        fflush(stdout);
+        getchar();
+    }
     if (!strcmp(what, "many"))
         run_many(strtoul(argv[2], NULL, 0));
     if (!strcmp(what, "diverge"))

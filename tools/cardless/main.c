@@ -3,8 +3,10 @@
 #include "cardless.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command {
     const char *name; // after "cardless "
@@ -39,8 +41,19 @@ static int written(int status)
     return status ? status : 1;
 }
 
+// If a standard descriptor is closed, a file that is opened later would get its number, and
+// messages would go there. So it is taken: for a file that cannot be used, because it should not
+// seem that the output was written. A program that is started does not get it.
+static void take_standard_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+}
+
 int main(int argc, char **argv)
 {
+    take_standard_descriptors();
     if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
         !strcmp(argv[1], "help")) {
         usage(argc < 2 ? stderr : stdout);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "cardless.h"
@@ -308,12 +309,18 @@ static bool remove_recording(const char *path)
         return true;
     const bool is_ours =
         f && fread(magic, sizeof magic, 1, f) == 1 && !memcmp(magic, RF_MAGIC, sizeof magic);
+    // The process that makes a recording keeps a shared lock until it ends.
+    const bool in_use = is_ours && flock(fileno(f), LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
     if (f)
         fclose(f);
-    if (is_ours && !unlink(path))
+    if (is_ours && !in_use && !unlink(path))
         return true;
-    fprintf(stderr, "cardless: --trace: cannot replace %s: %s\n", path,
-            f && !is_ours ? "it is no recording" : strerror(errno));
+    const char *why = strerror(errno);
+    if (f && !is_ours)
+        why = "it is no recording";
+    if (in_use)
+        why = "a process is recording to it";
+    fprintf(stderr, "cardless: --trace: cannot replace %s: %s\n", path, why);
     return false;
 }
 

@@ -89,5 +89,5 @@ int cmd_trace(int argc, char **argv)
     else
         trace_print(&model, &filter, stdout);
     trace_close(&model);
-    return status;
+    return fflush(stdout) || ferror(stdout) ? UNREADABLE : status; // main prints the reason
 }

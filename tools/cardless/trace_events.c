@@ -134,7 +134,7 @@ static uint32_t stream_of(const struct trace_model *m, uint64_t id)
     return low < m->stream_count && m->streams[low].id == id ? (uint32_t)low : TRACE_NONE;
 }
 
-static bool read_submission(struct trace_model *m, uint32_t thread, const struct open_calls *open,
+static bool read_submission(struct trace_model *m, uint32_t thread, struct open_calls *open,
                             struct trace_record *r, uint64_t time)
 {
     struct trace_command *c = trace_add_command(m);
@@ -158,6 +158,12 @@ static bool read_submission(struct trace_model *m, uint32_t thread, const struct
         trace_field(r);
     c->launch_id = trace_field(r);
     c->launch = TRACE_NONE;
+    if (r->flags & RF_SUBMIT_ENDED)
+        c->end = trace_file_ns(&m->file, r->ticks + trace_field(r));
+    if (r->flags & RF_SUBMIT_ENDED && c->end > m->duration)
+        m->duration = c->end;
+    if (r->flags & RF_SUBMIT_RETURNS && open->count)
+        m->calls[open->calls[--open->count]].end = c->end;
     return true;
 }
 

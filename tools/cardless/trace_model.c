@@ -46,7 +46,7 @@ static void fill_text(struct trace_record *r, char *out, size_t size)
 
 // ---- definitions
 
-enum { IDS_MAX = 1 << 16 };
+enum { IDS_MAX = 1 << 20 };
 
 // Lists whose positions are ids have all positions up to the highest id.
 #define EXTEND(model, name, id)                                                                    \

@@ -203,6 +203,11 @@ static void print_tallies(struct tally *rows, size_t count, const char *title, F
                 (double)rows[i].longest / 1000, rows[i].name);
 }
 
+static void print_count(size_t count, const char *one, const char *many, const char *end, FILE *out)
+{
+    fprintf(out, "%zu %s%s", count, count == 1 ? one : many, end);
+}
+
 void trace_print_summary(const struct trace_model *m, FILE *out)
 {
     const size_t most = m->call_count + m->command_count;
@@ -213,11 +218,15 @@ void trace_print_summary(const struct trace_model *m, FILE *out)
         return;
     }
     print_head(m, out);
-    fprintf(out,
-            "\n%zu calls of %zu threads, %zu commands in %zu streams, %zu pieces of memory, "
-            "%zu objects, %zu diagnostics in %.3f ms\n",
-            m->call_count, m->thread_count, m->command_count, m->stream_count, m->memory_count,
-            m->object_count, m->diagnostic_count, (double)m->duration / 1e6);
+    fputc('\n', out);
+    print_count(m->call_count, "call", "calls", " of ", out);
+    print_count(m->thread_count, "thread", "threads", ", ", out);
+    print_count(m->command_count, "command", "commands", " in ", out);
+    print_count(m->stream_count, "stream", "streams", ", ", out);
+    print_count(m->memory_count, "piece of memory", "pieces of memory", ", ", out);
+    print_count(m->object_count, "object", "objects", ", ", out);
+    print_count(m->diagnostic_count, "diagnostic", "diagnostics", " in ", out);
+    fprintf(out, "%.3f ms\n", (double)m->duration / 1e6);
     for (size_t i = 0; i < m->call_count; i++) {
         const struct trace_call *c = &m->calls[i];
         rows[count++] = tally_of(trace_call_name(m, c), c->result, c->start, c->end);
