@@ -8,6 +8,7 @@
 #include "call.h"
 #include "context.h"
 #include "device.h"
+#include "quirk.h"
 
 // The value of a CUtensorMap.
 struct tensor_bytes {
@@ -59,22 +60,29 @@ static void tensor_encode(CUtensorMap *map, const struct api_tensor *t)
 
 // "Tensor map objects are only supported on devices of compute capability 9.0 or higher",
 // and those of cuTensorMapEncodeIm2colWide on 10.0 or higher. (Not recorded: the code.)
-static CUresult tensor_device(enum api_tensor_kind kind)
+static CUresult tensor_device(const struct api_tensor *t)
 {
     const struct em_device *d = em_self.current->device;
     if (!em_device_attribute(d, DM_ATTRIBUTE_tensor_map_access_supported))
         return em_fail(CUDA_ERROR_NOT_SUPPORTED,
                        "tensor maps need a device of compute capability 9.0 or higher");
-    if (kind == API_TENSOR_IM2COL_WIDE && em_device_architecture(d) < 100)
+    if (t->kind == API_TENSOR_IM2COL_WIDE && em_device_architecture(d) < 100)
         return em_fail(CUDA_ERROR_NOT_SUPPORTED,
                        "cuTensorMapEncodeIm2colWide needs a device of compute capability 10.0 or "
                        "higher; use cuTensorMapEncodeIm2col");
+    if (t->type >= CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B &&
+        t->type <= CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B && em_device_architecture(d) < 100 &&
+        em_quirk(TENSOR_MAP_PACKED))
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "tensorDataType (%d) is a packed type, which needs a device of compute "
+                       "capability 10.0 or higher",
+                       (int)t->type);
     return CUDA_SUCCESS;
 }
 
 static CUresult tensor_create(CUtensorMap *map, const struct api_tensor *t)
 {
-    CUresult r = tensor_device(t->kind);
+    CUresult r = tensor_device(t);
     if (!r)
         r = api_tensor_check(map, t);
     if (!r)
@@ -167,7 +175,7 @@ CUresult api_cuTensorMapEncodeIm2colWide(
 CUresult api_cuTensorMapReplaceAddress(CUtensorMap *tensorMap, void *globalAddress)
 {
     struct tensor_bytes b;
-    CUresult r = tensor_device(API_TENSOR_TILED);
+    CUresult r = tensor_device(&(struct api_tensor){.kind = API_TENSOR_TILED});
     memcpy(&b, tensorMap, sizeof(b));
     if (!r && b.mark != TENSOR_MARK)
         r = em_fail(CUDA_ERROR_INVALID_VALUE,

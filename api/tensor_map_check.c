@@ -7,6 +7,7 @@
 #include "tensor_map.h"
 
 #include "call.h"
+#include "quirk.h"
 
 enum {
     TILE_MOST = 256,     // elements of a box in a dimension
@@ -283,7 +284,8 @@ static CUresult tensor_layout(const struct api_tensor *t)
 CUresult api_tensor_check(const CUtensorMap *map, const struct api_tensor *t)
 {
     CUresult r = CUDA_SUCCESS;
-    if ((uintptr_t)map % 64) // "tensorMap address must be aligned to 64 bytes"
+    // "tensorMap address must be aligned to 64 bytes"
+    if ((uintptr_t)map % 64 && !em_quirk(TENSOR_MAP_UNALIGNED))
         r = em_fail(CUDA_ERROR_INVALID_VALUE, "tensorMap (%p) must be aligned to 64 bytes",
                     (const void *)map);
     if (!r)
