@@ -149,7 +149,7 @@ static void append(struct list *l, const char *name, const char *type, bool is_e
         return;
     struct argument *a = &l->all[l->count++];
     *a = (struct argument){.is_enum = is_enum, .pair = -1};
-    snprintf(a->name, sizeof a->name, "%s", name);
+    snprintf(a->name, sizeof a->name, "%.*s", NAME_MOST - 1, name);
     snprintf(a->type, sizeof a->type, "%s", type);
 }
 
