@@ -17,6 +17,7 @@
 #include "pkey.h"
 #include "record.h"
 #include "record_command.h"
+#include "record_content.h"
 #include "stream.h"
 
 // Runs fn(arg), which accesses memory. Returns false after a fault.
@@ -78,6 +79,8 @@ bool em_copy_in_place(const struct em_copy *copy, struct em_stream *stream, bool
     em_assert_locked();
     const uint64_t size_B = copy->width_B;
     struct row_end dst, src;
+    if (em_unlikely(em_recording_contents)) // em_copy_run records the bytes
+        return false;
     if (size_B > EM_IN_PLACE_MOST_B || copy->height != 1 || copy->depth != 1 ||
         !check_row(&copy->dst, size_B, CU_MEM_ACCESS_FLAGS_PROT_READWRITE, &dst) ||
         !check_row(&copy->src, size_B, CU_MEM_ACCESS_FLAGS_PROT_READ, &src) ||

@@ -21,6 +21,7 @@
 #include "order_signal.h"
 #include "outside.h"
 #include "pkey.h"
+#include "record_content.h"
 #include "stream.h"
 #include "workers.h"
 
@@ -161,12 +162,17 @@ static void order_wait(struct em_command *command, const struct step *s)
 // A wait that is over has seen the last write, whatever its value was.
 static void record_word(const struct em_command *command, const struct step *s)
 {
+    bool by_program = false;
     em_lock();
-    if (s->kind == STEP_WRITE)
+    if (s->kind == STEP_WRITE) {
         em_record_signalled(s->address, 0, command->sequence);
-    else
-        em_record_awaited(s->address, 0, false, command->sequence, "word");
+    } else if (!em_record_awaited(s->address, 0, false, command->sequence, "word")) {
+        const struct em_allocation *a = em_memory_find(s->address, 0);
+        by_program = a && em_memory_residence(a) != EM_ON_DEVICE;
+    }
     em_unlock();
+    if (by_program && em_recording_contents)
+        em_record_range(RF_READS, (const void *)(uintptr_t)s->address, s->wide ? 8 : 4);
 }
 
 static CUresult run_steps(struct em_command *command)

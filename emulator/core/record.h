@@ -77,7 +77,7 @@ void em_record_diagnostic(const char *id, int result, const char *text);
 // Order between commands, by their sequence numbers; 0 is the host. `key` identifies an event's
 // record, a semaphore or a word, and `value` what a signal sets it to. em_record_awaited writes the
 // edge from the last signal of `value`, or of any value that is at least as high, if there was one.
-// `why` is a constant. Precondition: em_lock held.
+// `why` is a constant. Returns whether there was one. Precondition: em_lock held.
 void em_record_signalled(uint64_t key, uint64_t value, uint64_t command);
-void em_record_awaited(uint64_t key, uint64_t value, bool at_least, uint64_t command,
+bool em_record_awaited(uint64_t key, uint64_t value, bool at_least, uint64_t command,
                        const char *why);

@@ -248,7 +248,7 @@ static bool any_follows(const struct em_entry *entry, bool returns, CUresult res
         const struct em_member *m = &d->members[entry->first_argument + i];
         const unsigned kind = d->shapes[m->shape].kind;
         if (is_wanted(m, returns, result) &&
-            (kind == EM_SHAPE_POINTER || kind == EM_SHAPE_STRING || kind == EM_SHAPE_STRUCT))
+            (kind == EM_SHAPE_POINTER || kind == EM_SHAPE_STRING || m->flags & EM_MEMBER_INDIRECT))
             return true;
     }
     return false;

@@ -229,7 +229,7 @@ static void record_setting(const char *name, const char *value)
     // Where messages and recordings go does not matter to a replay.
     if (!strncmp(name, "CARDLESS_RECORD", 15) || !strcmp(name, "CARDLESS_TRACE") ||
         !strcmp(name, "CARDLESS_LIBDIR") || !strcmp(name, "CARDLESS_DIAGNOSTICS") ||
-        !strcmp(name, "CARDLESS_FINDINGS"))
+        !strcmp(name, "CARDLESS_FINDINGS") || !strcmp(name, "CARDLESS_STOP"))
         return;
     snprintf(text, sizeof text, "%s=%s", name, value);
     struct em_record r = em_record_begin(RF_SETTING, 0, EM_FIELD_TEXT_B);

@@ -83,7 +83,7 @@ void em_record_signalled(uint64_t key, uint64_t value, uint64_t command)
 
 static void record_edge(uint64_t from, uint64_t to, const char *why);
 
-void em_record_awaited(uint64_t key, uint64_t value, bool at_least, uint64_t command,
+bool em_record_awaited(uint64_t key, uint64_t value, bool at_least, uint64_t command,
                        const char *why)
 {
     em_assert_locked();
@@ -93,6 +93,7 @@ void em_record_awaited(uint64_t key, uint64_t value, bool at_least, uint64_t com
             found = found && !at_least ? found : &row[i];
     if (found)
         record_edge(found->command, command, why);
+    return found != NULL;
 }
 
 static void record_edge(uint64_t from, uint64_t to, const char *why)

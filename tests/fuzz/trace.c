@@ -9,6 +9,7 @@
 #include "fuzz.h"
 #include "record_format.h"
 #include "trace.h"
+#include "trace_contents.h"
 
 // Tables in which an argument is a pointer to a struct with a union, a list and a string.
 static const char names[] = "\0count\0items\0text\0kind\0value\0a\0b\0ONE\0TWO\0result";
@@ -86,6 +87,7 @@ static void put_block(uint8_t *at, uint32_t kind, uint32_t thread, const uint8_t
 }
 
 static FILE *nowhere;
+static volatile uint8_t sum; // of bytes that are read
 
 static void use(const struct trace_model *m)
 {
@@ -97,6 +99,17 @@ static void use(const struct trace_model *m)
         trace_print(m, &filter, nowhere);
     trace_compare(m, m, nowhere);
     trace_write_perfetto(m, "/dev/null");
+    struct trace_contents contents;
+    if (trace_contents_read(m, &contents)) {
+        const struct trace_bytes *bytes;
+        const struct trace_fd *fds;
+        for (uint32_t i = 0; i < m->call_count && i < 8; i++) {
+            trace_fds_of(&contents, i, &fds);
+            for (size_t k = trace_bytes_of(&contents, i, &bytes); k--;)
+                sum ^= bytes[k].kept ? bytes[k].kept[bytes[k].size_B - 1] : 0;
+        }
+        trace_contents_free(&contents);
+    }
     struct trace_level level;
     for (size_t i = 0; i < m->array_count; i++)
         trace_array_level(&m->arrays[i], m->arrays[i].levels - 1, &level);

@@ -3,6 +3,7 @@
 #pragma once
 
 int cmd_run(int argc, char **argv);
+int cmd_replay(int argc, char **argv);
 int cmd_step(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_layout(int argc, char **argv);

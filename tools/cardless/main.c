@@ -16,6 +16,7 @@ static const struct command {
     {"cardless run", cmd_run, "run a CUDA program on the software card"},
     {"cardless explore", cmd_explore, "run a test under many orders of its work"},
     {"cardless trace", cmd_trace, "show a recorded run: its calls, commands and memory"},
+    {"cardless replay", cmd_replay, "make the calls of a recorded run again, and compare"},
     {"cardless step", cmd_step, "show the instructions that one warp of a kernel runs"},
     {"cardless info", cmd_info, "show the cards that programs find"},
     {"cardless layout", cmd_layout, "show the memory layout of an array"},

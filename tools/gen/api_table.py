@@ -7,6 +7,8 @@ lines state the facts in which one API differs from another, so other tables can
 
     api_table.py --entries DIR           entry_0.c … entry_N.c: the exported functions;
                                          description.c: the types of their arguments
+    api_table.py --calls DIR             calls.c: the same functions called with words, for
+                                         `cardless replay`; and its own description.c
     api_table.py --exports FILE          prototypes of the exported functions
     api_table.py --bodies FILE           prototypes of the bodies
     api_table.py --procs FILE            the table that cuGetProcAddress searches
@@ -34,6 +36,7 @@ def arguments():
     for name in ('exports', 'bodies', 'procs', 'version-script', 'names', 'coverage'):
         p.add_argument(f'--{name}', metavar='FILE')
     p.add_argument('--entries', metavar='DIR')
+    p.add_argument('--calls', metavar='DIR')
     p.add_argument('--public', nargs=2, metavar=('HEADER', 'FILE'))
     p.add_argument('--typedefs', nargs=2, metavar=('HEADER', 'FILE'))
     p.add_argument('--implement', nargs='+', metavar='NAME')
@@ -46,11 +49,14 @@ def main():
         coverage.implement(a.table, a.implement)
     table = Table(a.table)
     generator = entries.Generator(table)
-    if a.entries:
+    if a.entries or a.calls:
         facts = table.dialect.one('facts')
         facts = facts and os.path.join(table.folder, facts)
         try:
-            generator.write_entries(a.entries, facts, a.root)
+            if a.entries:
+                generator.write_entries(a.entries, facts, a.root)
+            else:
+                generator.write_calls(a.calls, facts, a.root)
         except ValueError as e:
             sys.exit(f'{facts}: {e}')
     if a.exports:

@@ -245,6 +245,47 @@ class Generator:
         text = self.table.notice() + write_shapes(self.shapes, self.dialect, result)
         write(os.path.join(folder, 'description.c'), text)
 
+    # ---- calls with the arguments as words
+
+    def call_value(self, argument, i):
+        """The argument, from a word as trace_value makes it."""
+        type_ = argument.type.replace('const ', '').strip() if '*' not in argument.type \
+            else argument.type
+        if argument.by_value(self.declarations):
+            return f'*(const {type_} *)(uintptr_t)v[{i}]'
+        if type_ == 'float':
+            return f'as_float(v[{i}])'
+        if '*' in type_ or type_ in self.declarations.handles | self.declarations.callbacks:
+            return f'({type_})(uintptr_t)v[{i}]'
+        return f'({type_})v[{i}]'
+
+    def write_calls(self, folder, facts, root):
+        """calls.c, with a function for each entry point that takes its arguments as words; and
+        description.c, whose members the table there names."""
+        result = self.describe(facts, root)
+        functions, rows = [], []
+        for row in self.table.rows:
+            if not row.gives_error or 'direct' in row.flags:
+                continue
+            first, count = self.shapes.arguments(row)
+            types = ', '.join(a.type for a in row.arguments) or 'void'
+            values = ', '.join(self.call_value(a, i) for i, a in enumerate(row.arguments))
+            functions.append(
+                f'static {self.dialect.result} call_{row.name}(void *f, const uint64_t *v)\n{{\n'
+                f'    return (({self.dialect.result} (*)({types}))f)({values});\n}}\n')
+            rows += [f'    {{"{name}", call_{row.name}, {first}, {count}}},'
+                     for name, _ in row.exported()]
+        text = self.table.notice() + ''.join(f'#include "{h}"\n' for h in self.dialect.types)
+        text += '#include <string.h>\n#include "replay.h"\n\n' \
+            'static float as_float(uint64_t word)\n{\n    float value;\n' \
+            '    memcpy(&value, &word, sizeof value);\n    return value;\n}\n\n'
+        text += '\n'.join(functions) + '\nconst struct replay_entry replay_entries[] = {\n'
+        text += '\n'.join(sorted(rows, key=lambda r: r.split('"')[1])) + '\n};\n' \
+            'const size_t replay_entry_count = sizeof replay_entries / sizeof *replay_entries;\n'
+        write(os.path.join(folder, 'calls.c'), text)
+        write(os.path.join(folder, 'description.c'),
+              self.table.notice() + write_shapes(self.shapes, self.dialect, result))
+
     # ---- prototypes
 
     def begin_header(self):

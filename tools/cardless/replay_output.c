@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+// Compares the outputs of a call with the recorded ones.
+#include <stdio.h>
+#include <string.h>
+
+#include "replay_job.h"
+
+enum { SMALL = 65536 };
+
+struct pair {
+    const uint8_t *old, *now;
+};
+
+static bool compare_value(struct replay_job *job, const struct replay_scope *at,
+                          const struct em_member *m, const struct em_shape *s, struct pair p,
+                          const char *name);
+
+static bool differ(struct replay_job *job, const char *name, const char *format, uint64_t old,
+                   uint64_t now)
+{
+    int n = snprintf(job->difference, sizeof job->difference, "%s was ", name);
+    n += snprintf(job->difference + n, sizeof job->difference - (size_t)n, format,
+                  (unsigned long long)old);
+    n += snprintf(job->difference + n, sizeof job->difference - (size_t)n, ", and is now ");
+    snprintf(job->difference + n, sizeof job->difference - (size_t)n, format,
+             (unsigned long long)now);
+    return false;
+}
+
+static bool compare_handle(struct replay_job *job, struct pair p, uint32_t size, const char *name)
+{
+    uint64_t old = replay_load(p.old, size), now = replay_load(p.now, size), expected = 0;
+    if (old <= 2 || now <= 2)
+        return old == now || differ(job, name, "%#llx", old, now);
+    if (replay_find(job->replay, p.old, size, &expected) != REPLAY_FOUND) {
+        replay_add(job->replay, p.old, size, p.now);
+        return true;
+    }
+    return expected == now || differ(job, name, "the handle %#llx", expected, now);
+}
+
+static bool compare_address(struct replay_job *job, struct pair p, bool is_opaque, const char *name)
+{
+    const uint64_t old = replay_load(p.old, 8), now = replay_load(p.now, 8);
+    bool found;
+    if (old < SMALL || now < SMALL)
+        return old == now || (is_opaque && !old == !now) || differ(job, name, "%#llx", old, now);
+    const uint64_t expected = replay_address(job->replay, old, &found);
+    if (found && expected == now)
+        return true;
+    if (!found || replay_is_born(job->replay, job->index, old)) {
+        replay_add_memory(job->replay, job->index, old, now, false);
+        return true;
+    }
+    return is_opaque || differ(job, name, "the address %#llx", expected, now);
+}
+
+static bool compare_string(struct replay_job *job, const struct replay_scope *at, struct pair p,
+                           const char *name)
+{
+    const uint64_t old = replay_load(p.old, 8), now = replay_load(p.now, 8);
+    uint64_t size_B = 1;
+    const uint8_t *text = old ? replay_recorded(job, at->blobs, old, &size_B) : NULL;
+    if (!old != !now)
+        return differ(job, name, "%#llx", old, now);
+    if (!text || !strncmp((const char *)text, (const char *)(uintptr_t)now, size_B))
+        return true;
+    snprintf(job->difference, sizeof job->difference, "%s was \"%.*s\", and is now \"%.*s\"", name,
+             (int)strnlen((const char *)text, size_B), (const char *)text, (int)size_B,
+             (const char *)(uintptr_t)now);
+    return false;
+}
+
+static bool compare_elements(struct replay_job *job, const struct replay_scope *outer,
+                             const struct em_member *m, const struct em_shape *target,
+                             struct pair p, uint64_t count, const char *name)
+{
+    struct replay_scope at = *outer;
+    at.depth++;
+    for (uint64_t i = 0; i < count; i++) {
+        char element[256];
+        snprintf(element, sizeof element, count == 1 ? "*%s" : "%s[%llu]", name,
+                 (unsigned long long)i);
+        const struct pair e = {p.old + i * target->size_B, p.now + i * target->size_B};
+        if (!compare_value(job, &at, m, target, e, element))
+            return false;
+    }
+    return true;
+}
+
+// A pointer of the driver's, inside an output.
+static bool compare_target(struct replay_job *job, const struct replay_scope *outer,
+                           const struct em_member *m, const struct em_shape *s, struct pair p,
+                           const char *name)
+{
+    const struct em_shape *target = &api_description.shapes[s->target];
+    const uint64_t old = replay_load(p.old, 8), now = replay_load(p.now, 8);
+    if (!old || !now || outer->depth >= REPLAY_DEPTH_MAX)
+        return !old == !now || differ(job, name, "%#llx", old, now);
+    const uint64_t count = replay_count(job, outer, m);
+    uint64_t size_B = count < SMALL ? count * target->size_B : UINT64_MAX;
+    const uint8_t *bytes = count ? replay_recorded(job, outer->blobs, old, &size_B) : NULL;
+    return !bytes || target->kind == EM_SHAPE_OPAQUE ||
+           compare_elements(job, outer, m, target,
+                            (struct pair){bytes, (const uint8_t *)(uintptr_t)now}, count, name);
+}
+
+static bool compare_members(struct replay_job *job, const struct replay_scope *outer,
+                            const struct em_shape *s, struct pair p, const char *name)
+{
+    const struct replay_scope at = {p.old, s->first, outer->depth, outer->blobs};
+    for (uint32_t i = s->first; i < (uint32_t)s->first + s->count; i++) {
+        const struct em_member *m = &api_description.members[i];
+        const struct em_shape *inner = &api_description.shapes[m->shape];
+        if (m->flags & EM_MEMBER_QUIET)
+            continue;
+        char path[256];
+        snprintf(path, sizeof path, "%s.%s", name, replay_name(m->name));
+        for (unsigned k = 0; k < (m->elements ? m->elements : 1); k++) {
+            const size_t offset = m->offset + k * inner->size_B;
+            const struct pair e = {p.old + offset, p.now + offset};
+            if (!compare_value(job, &at, m, inner, e, path))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool is_exported_bytes(const struct em_shape *s)
+{
+    const char *name = replay_name(s->name);
+    return !strncmp(name, "CUipc", 5) || !strcmp(name, "CUmemPoolPtrExportData") ||
+           !strcmp(name, "CUmemFabricHandle");
+}
+
+static bool compare_number(struct replay_job *job, const struct em_shape *s, struct pair p,
+                           const char *name)
+{
+    if (!memcmp(p.old, p.now, s->size_B))
+        return true;
+    if (s->kind == EM_SHAPE_BYTES && is_exported_bytes(s)) {
+        replay_add(job->replay, p.old, s->size_B, p.now);
+        return true;
+    }
+    const uint64_t old = replay_load(p.old, s->size_B), now = replay_load(p.now, s->size_B);
+    for (size_t i = 0; s->kind == EM_SHAPE_SIGNED && s->size_B == 4 && i < job->fd_count; i++)
+        if (!job->fds[i].is_taken && (uint32_t)job->fds[i].fd == old)
+            return true;
+    return differ(job, name, s->kind == EM_SHAPE_SIGNED ? "%lld" : "%#llx", old, now);
+}
+
+static bool compare_value(struct replay_job *job, const struct replay_scope *at,
+                          const struct em_member *m, const struct em_shape *s, struct pair p,
+                          const char *name)
+{
+    switch ((enum em_shape_kind)s->kind) {
+    case EM_SHAPE_HANDLE:
+        return compare_handle(job, p, s->size_B, name);
+    case EM_SHAPE_OPAQUE:
+        if (!strcmp(replay_name(s->name), "void"))
+            return compare_address(job, p, true, name);
+        return !replay_load(p.old, 8) == !replay_load(p.now, 8) ||
+               differ(job, name, "%#llx", replay_load(p.old, 8), replay_load(p.now, 8));
+    case EM_SHAPE_HEX:
+        if (s->size_B == 8)
+            return compare_address(job, p, false, name);
+        return compare_number(job, s, p, name);
+    case EM_SHAPE_STRING:
+        return compare_string(job, at, p, name);
+    case EM_SHAPE_POINTER:
+        return compare_target(job, at, m, s, p, name);
+    case EM_SHAPE_STRUCT:
+        return compare_members(job, at, s, p, name);
+    case EM_SHAPE_UNION: {
+        const struct em_member *chosen = replay_chosen(m, s, at, p.old);
+        const struct replay_scope inner = {p.old, s->first, at->depth, at->blobs};
+        if (!chosen)
+            return true;
+        const struct pair e = {p.old + chosen->offset, p.now + chosen->offset};
+        return compare_value(job, &inner, chosen, &api_description.shapes[chosen->shape], e, name);
+    }
+    default:
+        return compare_number(job, s, p, name);
+    }
+}
+
+static const struct replay_memory *memory_of(const struct replay_job *job, uint64_t recorded)
+{
+    for (const struct replay_memory *m = job->memory; m; m = m->next)
+        if (m->recorded == recorded)
+            return m;
+    return NULL;
+}
+
+static bool is_output(const struct replay_job *job, const struct em_member *m)
+{
+    return m->flags & (job->call->result ? EM_MEMBER_ALWAYS : EM_MEMBER_OUTPUT);
+}
+
+static bool compare_argument(struct replay_job *job, uint32_t i)
+{
+    const struct em_member *m = &api_description.members[job->entry->first + i];
+    const struct em_shape *s = &api_description.shapes[m->shape];
+    const struct replay_scope at = {(const uint8_t *)job->recorded, job->entry->first, 0,
+                                    &job->call->after};
+    const struct replay_memory *now = memory_of(job, job->recorded[i]);
+    if (!is_output(job, m) || !job->recorded[i] || !now)
+        return true;
+    const char *name = replay_name(m->name);
+    if (s->kind == EM_SHAPE_STRING)
+        return compare_string(
+            job, &at,
+            (struct pair){(const uint8_t *)&job->recorded[i], (const uint8_t *)&job->values[i]},
+            name);
+    if (s->kind != EM_SHAPE_POINTER)
+        return true;
+    const struct em_shape *target = &api_description.shapes[s->target];
+    const uint64_t count = replay_count(job, &at, m);
+    uint64_t size_B = count < now->size_B ? count * target->size_B : UINT64_MAX;
+    const uint8_t *old = count ? replay_recorded(job, at.blobs, job->recorded[i], &size_B) : NULL;
+    if (!old || count * target->size_B > now->size_B)
+        return true;
+    return compare_elements(job, &at, m, target, (struct pair){old, now->bytes}, count, name);
+}
+
+static void add_fds(struct replay_job *job)
+{
+    for (size_t i = 0; i < job->fd_count; i++) {
+        const struct trace_fd *f = &job->fds[i];
+        const struct replay_memory *now = memory_of(job, job->recorded[0]);
+        int fd;
+        if (f->is_taken || !now)
+            continue;
+        memcpy(&fd, now->bytes, sizeof fd); // all such calls return it in their first argument
+        replay_add_fd(job->replay, f, fd);
+    }
+}
+
+bool replay_outputs(struct replay_job *job)
+{
+    add_fds(job);
+    for (uint32_t i = 0; i < job->entry->count; i++)
+        if (!compare_argument(job, i))
+            return false;
+    return true;
+}
+
+// ---- calls that are not made ----
+
+static void lose_value(struct replay_job *job, const struct em_shape *s, const uint8_t *old)
+{
+    const uint64_t value = replay_load(old, s->size_B);
+    if (s->kind == EM_SHAPE_HANDLE && value > 2)
+        replay_add(job->replay, old, s->size_B, NULL);
+    else if ((s->kind == EM_SHAPE_HEX || s->kind == EM_SHAPE_OPAQUE) && s->size_B == 8 &&
+             value >= SMALL)
+        replay_add_memory(job->replay, job->index, value, value, true);
+}
+
+void replay_lose_outputs(struct replay_job *job)
+{
+    if (!job->entry || job->call->result)
+        return;
+    for (uint32_t i = 0; i < job->entry->count; i++) {
+        const struct em_member *m = &api_description.members[job->entry->first + i];
+        const struct em_shape *s = &api_description.shapes[m->shape];
+        const struct replay_scope at = {(const uint8_t *)job->recorded, job->entry->first, 0,
+                                        &job->call->after};
+        if (!is_output(job, m) || s->kind != EM_SHAPE_POINTER)
+            continue;
+        const struct em_shape *target = &api_description.shapes[s->target];
+        const uint64_t count = replay_count(job, &at, m);
+        uint64_t size_B = count < SMALL ? count * target->size_B : UINT64_MAX;
+        const uint8_t *old =
+            count ? replay_recorded(job, at.blobs, job->recorded[i], &size_B) : NULL;
+        uint8_t known[64];
+        for (uint64_t k = 0; old && k < count; k++)
+            if (replay_find(job->replay, old + k * target->size_B, target->size_B, known) !=
+                    REPLAY_FOUND ||
+                target->kind != EM_SHAPE_HANDLE)
+                lose_value(job, target, old + k * target->size_B);
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// The child of `cardless replay`: a thread for each recorded one. A call begins after all calls
+// have begun that began before it in the recorded run, and after those have returned that had
+// returned by then.
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib.h"
+#include "replay_job.h"
+
+// The beginning or the end of a call.
+struct event {
+    uint64_t time;
+    uint32_t call;
+    bool is_end, done;
+};
+
+static struct {
+    struct replay *replay;
+    struct event *events;    // sorted by time
+    size_t count, next;      // the first event that is not done
+    uint32_t *begins, *ends; // of the calls, in `events`
+    pthread_mutex_t lock;
+    pthread_cond_t moved;
+} order = {.lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
+
+static int compare_events(const void *a, const void *b)
+{
+    const struct event *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    if (x->is_end != y->is_end)
+        return x->is_end ? 1 : -1;
+    return x->call < y->call ? -1 : x->call > y->call;
+}
+
+static bool order_open(struct replay *replay)
+{
+    const struct trace_model *m = replay->model;
+    order.replay = replay;
+    order.events = calloc(2 * m->call_count + 1, sizeof *order.events);
+    order.begins = calloc(m->call_count + 1, sizeof *order.begins);
+    order.ends = calloc(m->call_count + 1, sizeof *order.ends);
+    if (!order.events || !order.begins || !order.ends || m->call_count > UINT32_MAX / 2)
+        return false;
+    for (uint32_t i = 0; i < m->call_count; i++) {
+        const struct trace_call *c = &m->calls[i];
+        order.events[order.count++] = (struct event){c->start, i, false, false};
+        if (c->end != TRACE_NEVER)
+            order.events[order.count++] =
+                (struct event){c->end > c->start ? c->end : c->start, i, true, false};
+    }
+    if (order.count)
+        qsort(order.events, order.count, sizeof *order.events, compare_events);
+    for (uint32_t i = 0; i < order.count; i++)
+        (order.events[i].is_end ? order.ends : order.begins)[order.events[i].call] = i;
+    return true;
+}
+
+static void mark(uint32_t event)
+{
+    order.events[event].done = true;
+    while (order.next < order.count && order.events[order.next].done)
+        order.next++;
+    pthread_cond_broadcast(&order.moved);
+}
+
+static void wait_for_turn(uint32_t call)
+{
+    pthread_mutex_lock(&order.lock);
+    while (order.next < order.begins[call])
+        pthread_cond_wait(&order.moved, &order.lock);
+    mark(order.begins[call]);
+    pthread_mutex_unlock(&order.lock);
+}
+
+static void end_turn(uint32_t call)
+{
+    pthread_mutex_lock(&order.lock);
+    if (order.replay->model->calls[call].end != TRACE_NEVER)
+        mark(order.ends[call]);
+    pthread_mutex_unlock(&order.lock);
+}
+
+static void *run_thread(void *argument)
+{
+    const uint32_t thread = (uint32_t)(uintptr_t)argument;
+    const struct trace_model *m = order.replay->model;
+    uint32_t made = 0;
+    for (uint32_t i = 0; i < m->call_count; i++) {
+        if (m->calls[i].thread != thread)
+            continue;
+        wait_for_turn(i);
+        replay_one(order.replay, i, &made);
+        end_turn(i);
+    }
+    return NULL;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(((const struct replay_entry *)a)->name, ((const struct replay_entry *)b)->name);
+}
+
+static bool find_functions(struct replay *r)
+{
+    const struct trace_model *m = r->model;
+    r->functions = calloc(m->entry_count + 1, sizeof *r->functions);
+    r->entries = calloc(m->entry_count + 1, sizeof *r->entries);
+    for (size_t i = 0; r->functions && r->entries && i < m->entry_count; i++) {
+        const struct replay_entry key = {.name = m->entries[i].name};
+        if (!key.name)
+            continue;
+        r->entries[i] =
+            bsearch(&key, replay_entries, replay_entry_count, sizeof key, compare_names);
+        if (r->entries[i])
+            r->functions[i] = dlsym(r->library, key.name);
+    }
+    return r->functions && r->entries;
+}
+
+static bool fail(struct replay *r, const char *what, const char *why)
+{
+    snprintf(r->shared->failure, sizeof r->shared->failure, "%s: %s", what, why);
+    return false;
+}
+
+static bool run_threads(struct replay *r)
+{
+    const struct trace_model *m = r->model;
+    pthread_t *threads = calloc(m->thread_count + 1, sizeof *threads);
+    size_t started = 0;
+    while (threads && started < m->thread_count &&
+           !pthread_create(&threads[started], NULL, run_thread, (void *)(uintptr_t)started))
+        started++;
+    const bool works = threads && started == m->thread_count;
+    for (size_t i = 0; works && i < started; i++)
+        pthread_join(threads[i], NULL);
+    if (works)
+        free(threads);
+    return works || fail(r, "the threads cannot be started", "out of memory");
+}
+
+bool replay_run(struct replay *r)
+{
+    char folder[PATH_MAX], path[PATH_MAX + 32];
+    pthread_mutex_init(&r->lock, NULL);
+    if (!replay_map_open(r) || !order_open(r))
+        return fail(r, "the memory of the program cannot be reserved", "out of memory");
+    if (lib_folder(folder, sizeof folder))
+        return fail(r, "libcuda.so.1", "not found");
+    snprintf(path, sizeof path, "%s/libcuda.so.1", folder);
+    r->library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    if (!r->library)
+        return fail(r, "libcuda.so.1", dlerror());
+    if (!find_functions(r))
+        return fail(r, "the functions cannot be found", "out of memory");
+    return run_threads(r);
+}
