@@ -63,20 +63,25 @@ static void note_release(const struct px_block *block, uint32_t number)
     px_race_released(race, number);
 }
 
-static void release(struct px_block *block, uint32_t number)
+static void release_fragment(struct px_warp *warp, struct px_fragment *f,
+                             const struct px_barrier_state *b, uint32_t number)
+{
+    if (f->state != PX_AT_BARRIER || f->barrier != number)
+        return;
+    if (f->at->i != PX_BARRIER_SYNC)
+        write_result(warp, f, b);
+    f->state = PX_READY;
+    f->at++;
+}
+
+static __attribute__((noinline)) void release(struct px_block *block, uint32_t number)
 {
     struct px_barrier_state *b = &block->barriers.of[number];
     note_release(block, number);
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct px_warp *warp = &block->warps[i];
-        for (uint32_t k = 0; b->lanes[i] && k < warp->count; k++) {
-            struct px_fragment *f = &warp->fragments[k];
-            if (f->state != PX_AT_BARRIER || f->barrier != number)
-                continue;
-            write_result(warp, f, b);
-            f->state = PX_READY;
-            f->at++;
-        }
+        for (uint32_t k = 0; b->lanes[i] && k < warp->count; k++)
+            release_fragment(warp, &warp->fragments[k], b, number);
     }
     memset(b, 0, offsetof(struct px_barrier_state, lanes) + block->warp_count * sizeof *b->lanes);
     block->barriers.used &= ~(UINT32_C(1) << number);
@@ -164,7 +169,7 @@ static const struct kn_op *arrive_together(const struct kn_op *op, struct px_war
 #ifdef KN_TAIL_CALLS
         struct px_warp *next = px_block_turn(block);
         if (next)
-            return px_warp_next(next);
+            return px_warp_go_on(next);
 #endif
         return px_warp_wait(warp);
     }
@@ -172,23 +177,15 @@ static const struct kn_op *arrive_together(const struct kn_op *op, struct px_war
     return px_warp_next(warp);
 }
 
-// Sources: a, the barrier's number; b, the count of threads, or 0; c, the predicate of red. kn_op.i
-// is an enum px_barrier.
-const struct kn_op *px_op_barrier(const struct kn_op *op, struct kn_warp *w)
+// Some threads arrive, or in another way than in arrive_together.
+static __attribute__((noinline)) const struct kn_op *arrive_slowly(const struct kn_op *op,
+                                                                   struct px_warp *warp)
 {
-    struct px_warp *warp = px_warp_of(w);
+    struct kn_warp *w = &warp->w;
     struct px_block *block = warp->block;
     const uint32_t *numbers = KN_REGISTER(uint32_t, op->a);
     const uint32_t *counts = KN_REGISTER(uint32_t, op->b);
     const uint32_t all = w->active;
-    if (op->count && op->i == PX_BARRIER_SYNC && all == w->lanes && !block->checker && !*counts &&
-        *numbers < PX_BARRIERS) {
-        const struct kn_op *next = arrive_together(op, warp, *numbers);
-        if (!next)
-            return NULL;
-        w = &block->current->w;
-        KN_GO(next);
-    }
     for (uint32_t rest = all, lanes; rest; rest &= ~lanes) {
         lanes = op->count ? rest : same_barrier(numbers, counts, rest);
         const uint32_t number = numbers[__builtin_ctz(lanes)], count = counts[__builtin_ctz(lanes)];
@@ -216,6 +213,22 @@ const struct kn_op *px_op_barrier(const struct kn_op *op, struct kn_warp *w)
         check(block, number);
     }
     return px_warp_next(warp);
+}
+
+// Sources: a, the barrier's number; b, the count of threads, or 0; c, the predicate of red. kn_op.i
+// is an enum px_barrier.
+const struct kn_op *px_op_barrier(const struct kn_op *op, struct kn_warp *w)
+{
+    struct px_block *block = px_warp_of(w)->block;
+    const uint32_t number = *KN_REGISTER(uint32_t, op->a), count = *KN_REGISTER(uint32_t, op->b);
+    if (!op->count || op->i != PX_BARRIER_SYNC || w->active != w->lanes || block->checker ||
+        count || number >= PX_BARRIERS)
+        return arrive_slowly(op, px_warp_of(w));
+    const struct kn_op *next = arrive_together(op, px_warp_of(w), number);
+    if (!next)
+        return NULL;
+    w = &block->current->w;
+    KN_GO(next);
 }
 
 // A thread that has not arrived, of a barrier for all threads: the first one of its warp. Returns

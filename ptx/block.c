@@ -237,22 +237,6 @@ void px_block_allow(struct px_block *block, int64_t budget)
         block->warps[i].budget = budget;
 }
 
-static bool is_ready(const struct px_warp *warp)
-{
-    return warp->count == 1 && warp->fragments[0].state == PX_READY;
-}
-
-struct px_warp *px_block_turn(struct px_block *block)
-{
-    struct px_warp *next = &block->warps[block->turn + 1];
-    if (block->grid->seed || block->stepping || block->turn + 1 >= block->warp_count ||
-        !is_ready(next) || next->budget < 0)
-        return NULL;
-    block->turn++;
-    block->progress = true;
-    return block->current = next;
-}
-
 enum px_progress px_block_run(struct px_block *block)
 {
     bool turn = false, some = false;
@@ -264,7 +248,7 @@ enum px_progress px_block_run(struct px_block *block)
         round++;
         for (block->turn = 0; block->turn < block->warp_count; block->turn++) {
             struct px_warp *warp = &block->warps[warp_at(block, round, block->turn)];
-            if (!is_ready(warp) && !can_run(warp))
+            if (!px_warp_is_simple(warp) && !can_run(warp))
                 continue;
             if (warp->budget < 0) {
                 turn = true;

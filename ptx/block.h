@@ -68,7 +68,16 @@ void px_block_allow(struct px_block *block, int64_t budget);
 // px_block_run. After a warp has begun to wait: returns the warp whose turn comes next, which is
 // ready, or NULL. When all threads of a single one, which have not diverged, have ended: starts the
 // next one in its place.
-struct px_warp *px_block_turn(struct px_block *block);
+static inline struct px_warp *px_block_turn(struct px_block *block)
+{
+    struct px_warp *next = &block->warps[block->turn + 1];
+    if (block->grid->seed || block->stepping || block->turn + 1 >= block->warp_count ||
+        !px_warp_is_simple(next) || next->budget < 0)
+        return NULL;
+    block->turn++;
+    block->progress = true;
+    return block->current = next;
+}
 bool px_block_start_next(struct px_block *block);
 // Runs a block until it has ended, every warp waits, or the budgets are used up.
 enum px_progress px_block_run(struct px_block *block);

@@ -99,15 +99,9 @@ static int find_arrived_elsewhere(const struct px_warp *warp)
 
 const struct kn_op *px_warp_next(struct px_warp *warp)
 {
-    const struct px_fragment *only = warp->fragments;
     int best = -1;
-    if (warp->count == 1 && only->state == PX_READY) {
-        warp->count = 0;
-        warp->turn = only->turn;
-        warp->backward = only->backward;
-        activate(warp, only->lanes);
-        return only->at;
-    }
+    if (px_warp_is_simple(warp))
+        return px_warp_go_on(warp);
     for (unsigned i = 0; i < warp->count; i++)
         if (is_ready(warp, &warp->fragments[i]) &&
             (best < 0 || comes_before(warp, &warp->fragments[i], &warp->fragments[best])))

@@ -46,11 +46,11 @@ enum px_fragment_state {
 struct px_fragment {
     const struct kn_op *at; // that runs next; at a barrier: the barrier; at a phase: the test
     uint32_t lanes;
-    uint32_t needed;         // PX_AT_MEMBERS: lanes that must arrive, as far as they have not ended
     uint32_t turn, backward; // see struct px_warp
-    enum px_fragment_state state;
-    uint32_t barrier; // PX_AT_BARRIER: its number
-    uint64_t phases;  // PX_AT_PHASE: px_cluster.phases when it began to wait
+    uint16_t state;          // enum px_fragment_state
+    uint16_t barrier;        // PX_AT_BARRIER: its number
+    uint32_t needed;         // PX_AT_MEMBERS: lanes that must arrive, as far as they have not ended
+    uint64_t phases;         // PX_AT_PHASE: px_cluster.phases when it began to wait
 };
 
 struct px_warp {
@@ -84,6 +84,22 @@ unsigned px_warp_run(struct px_warp *warp);
 // Takes the best ready fragment and makes its lanes active. Returns its operation, or NULL if no
 // fragment is ready: then w.stop is set.
 const struct kn_op *px_warp_next(struct px_warp *warp);
+// The same for a warp that has only one fragment, which is ready.
+static inline const struct kn_op *px_warp_go_on(struct px_warp *warp)
+{
+    const struct px_fragment *only = warp->fragments;
+    warp->count = 0;
+    warp->turn = only->turn;
+    warp->backward = only->backward;
+    if (only->lanes != warp->w.active)
+        kn_warp_activate(&warp->w, only->lanes);
+    return only->at;
+}
+// Whether a warp has only one fragment, which is ready.
+static inline bool px_warp_is_simple(const struct px_warp *warp)
+{
+    return warp->count == 1 && warp->fragments[0].state == PX_READY;
+}
 // Stops the warp, whose fragments all wait.
 const struct kn_op *px_warp_wait(struct px_warp *warp);
 // Adds a fragment.

@@ -129,30 +129,6 @@ static inline uint32_t kn_bits_64(const int64_t *lanes)
     return bits;
 }
 
-// KN_COMPARE(name, bits, A, condition): a predicate, bit i of which is the condition for a[i] and
-// b[i]. `bits` is the width of A.
-#define KN_COMPARE(name, bits, A, condition)                                                       \
-    static inline uint32_t name##_bits(const struct kn_op *op, const struct kn_warp *w)            \
-    {                                                                                              \
-        const A *a = KN_REGISTER(A, op->a);                                                        \
-        const A *b = KN_REGISTER(A, op->b);                                                        \
-        const int##bits##_t yes = -1, no = 0;                                                      \
-        _Alignas(64) int##bits##_t lanes[KN_LANES];                                                \
-        KN_EACH_LANE                                                                               \
-        lanes[i] = (condition) ? yes : no;                                                         \
-        return kn_bits_##bits(lanes);                                                              \
-    }                                                                                              \
-    KN_OPERATION(name##_all)                                                                       \
-    {                                                                                              \
-        KN_PREDICATE(op->d) = name##_bits(op, w);                                                  \
-        KN_NEXT;                                                                                   \
-    }                                                                                              \
-    KN_OPERATION(name##_some)                                                                      \
-    {                                                                                              \
-        kn_predicate_set(op, w, op->d, name##_bits(op, w));                                        \
-        KN_NEXT;                                                                                   \
-    }
-
 // Sets the bits of the lanes that take part.
 static inline void kn_predicate_set(const struct kn_op *op, struct kn_warp *w, uint32_t at,
                                     uint32_t bits)
