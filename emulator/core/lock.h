@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "counter.h"
 #include "mutex.h"
 #include "share.h"
 #include "thread.h"
@@ -39,11 +40,22 @@ void em_lock_contended(void) __attribute__((cold));
 // Precondition: em_lock NOT held.
 bool em_lock_contended_unless_sharing(void) __attribute__((cold));
 
+// Takes the lock if it is free. Returns whether it has. In a process with a single thread it is
+// free, and pthread_mutex_lock takes it without an atomic operation, which pthread_mutex_trylock
+// does not.
+static inline bool em_lock_if_free(void)
+{
+    if (!em_is_single_threaded())
+        return dm_mutex_try(&em_mutex);
+    dm_mutex_lock(&em_mutex);
+    return true;
+}
+
 // Takes em_lock again in a call that has released it, and so has disabled cancellation already.
 // Shared calls (share.h) have ended when it returns.
 static inline void em_lock_again(void)
 {
-    if (__builtin_expect(!dm_mutex_try(&em_mutex), 0))
+    if (__builtin_expect(!em_lock_if_free(), 0))
         em_lock_contended();
     if (__builtin_expect(dm_mutex_count_taken(&em_mutex), 0))
         em_sharing_stop();
@@ -72,7 +84,7 @@ static inline void em_unlock(void)
 // Takes the lock, unless sharing (share.h) is on or begins meanwhile. Returns whether it has.
 static inline bool em_lock_unless_sharing(void)
 {
-    if (__builtin_expect(!dm_mutex_try(&em_mutex), 0) && !em_lock_contended_unless_sharing())
+    if (__builtin_expect(!em_lock_if_free(), 0) && !em_lock_contended_unless_sharing())
         return false;
     if (__builtin_expect(!dm_mutex_count_taken(&em_mutex), 1))
         return true;
