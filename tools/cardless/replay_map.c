@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "replay.h"
@@ -42,6 +41,8 @@ struct file {
 
 struct replay_map {
     struct ranges host, driver;
+    struct ranges known; // all memory that the driver had in the recorded run
+    uint32_t *born;      // indices of the model's memories, by the call that made them
     struct pair *pairs[BUCKETS];
     struct file *files;
     uint8_t *trap; // cannot be accessed
@@ -91,41 +92,119 @@ static bool put_range(struct ranges *r, struct range added)
     return true;
 }
 
+static bool covers(const struct trace_memory *m, uint64_t address)
+{
+    return address >= m->address && address - m->address < m->size_B;
+}
+
+// The first of the memories that this call made, in `born`.
+static size_t first_born(const struct replay *replay, uint32_t call)
+{
+    const struct trace_model *m = replay->model;
+    size_t low = 0, high = m->memory_count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (m->memories[replay->map->born[middle]].born_call < call)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// Memory at this address that the call made, or NULL.
+static const struct trace_memory *born_at(const struct replay *replay, uint64_t address,
+                                          uint32_t call)
+{
+    const struct trace_model *m = replay->model;
+    for (size_t i = first_born(replay, call); i < m->memory_count; i++) {
+        const struct trace_memory *a = &m->memories[replay->map->born[i]];
+        if (a->born_call != call)
+            break;
+        if (covers(a, address))
+            return a;
+    }
+    return NULL;
+}
+
 static const struct trace_memory *memory_at(const struct replay *replay, uint64_t address,
                                             uint32_t call)
 {
     const struct trace_model *m = replay->model;
-    const struct trace_memory *found = NULL;
+    const struct trace_memory *found = born_at(replay, address, call);
     const uint64_t time = m->calls[call].end;
-    for (size_t i = 0; i < m->memory_count; i++) {
-        const struct trace_memory *a = &m->memories[i];
-        if (address >= a->address && address - a->address < a->size_B && a->born <= time &&
-            (!found || a->born >= found->born))
+    for (size_t i = 0; !found && i < m->memory_count; i++) {
+        const struct trace_memory *a = &m->memories[m->memory_count - 1 - i];
+        if (covers(a, address) && a->born <= time)
             found = a;
     }
     return found;
 }
 
-// Registered memory is the program's own.
 static bool was_driver_memory(const struct replay *replay, uint64_t address)
 {
-    const struct trace_model *m = replay->model;
-    for (size_t i = 0; i < m->memory_count; i++) {
-        const struct trace_memory *a = &m->memories[i];
-        if (a->address && address >= a->address && address - a->address <= a->size_B &&
-            strncmp(a->kind, "registered", strlen("registered")) != 0)
-            return true;
-    }
-    return false;
+    return range_at(&replay->map->known, address) != NULL;
 }
 
-// ---- the program's memory ----
+// ---- lists of the driver's memory ----
 
 static int compare_ranges(const void *a, const void *b)
 {
     const struct range *x = a, *y = b;
     return x->from < y->from ? -1 : x->from > y->from;
 }
+
+// Sorts ranges, and joins those that touch. Returns how many are left.
+static size_t join_ranges(struct range *list, size_t count)
+{
+    size_t kept = 0;
+    if (count)
+        qsort(list, count, sizeof *list, compare_ranges);
+    for (size_t i = 0; i < count; i++) {
+        if (kept && list[i].from <= list[kept - 1].end)
+            list[kept - 1].end =
+                list[i].end > list[kept - 1].end ? list[i].end : list[kept - 1].end;
+        else
+            list[kept++] = list[i];
+    }
+    return kept;
+}
+
+static const struct trace_memory *compared; // by compare_births
+
+static int compare_births(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    if (compared[x].born_call != compared[y].born_call)
+        return compared[x].born_call < compared[y].born_call ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static bool list_memory(struct replay *replay)
+{
+    const struct trace_model *m = replay->model;
+    struct replay_map *map = replay->map;
+    struct range *list = map->known.list = calloc(m->memory_count + 1, sizeof *list);
+    map->born = calloc(m->memory_count + 1, sizeof *map->born);
+    if (!list || !map->born)
+        return false;
+    for (uint32_t i = 0; i < m->memory_count; i++) {
+        const struct trace_memory *a = &m->memories[i];
+        map->born[i] = i;
+        // Registered memory is the program's own. One past the end belongs to the memory, too.
+        if (a->address && a->address < UINT64_MAX - a->size_B &&
+            strncmp(a->kind, "registered", strlen("registered")) != 0)
+            list[map->known.count++] =
+                (struct range){.from = a->address, .end = a->address + a->size_B + 1};
+    }
+    map->known.count = join_ranges(list, map->known.count);
+    compared = m->memories;
+    if (m->memory_count)
+        qsort(map->born, m->memory_count, sizeof *map->born, compare_births);
+    return true;
+}
+
+// ---- the program's memory ----
 
 static bool reserve(struct replay *replay, struct range *r)
 {
@@ -162,15 +241,11 @@ static bool reserve_host(struct replay *replay)
             continue;
         list[count++] = (struct range){.from = from, .end = end};
     }
-    if (count)
-        qsort(list, count, sizeof *list, compare_ranges);
     bool works = list != NULL;
-    for (size_t i = 0; works && i < count;) {
-        struct range r = list[i++];
-        for (; i < count && list[i].from <= r.end; i++)
-            r.end = list[i].end > r.end ? list[i].end : r.end;
-        total += r.end - r.from;
-        works = total <= HOST_MOST_B && reserve(replay, &r);
+    count = works ? join_ranges(list, count) : 0;
+    for (size_t i = 0; works && i < count; i++) {
+        total += list[i].end - list[i].from;
+        works = total <= HOST_MOST_B && reserve(replay, &list[i]);
     }
     free(list);
     return works;
@@ -179,7 +254,7 @@ static bool reserve_host(struct replay *replay)
 bool replay_map_open(struct replay *replay)
 {
     struct replay_map *map = replay->map = calloc(1, sizeof *map);
-    if (!map || !reserve_host(replay))
+    if (!map || !list_memory(replay) || !reserve_host(replay))
         return false;
     map->trap = mmap(NULL, TRAP_B, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return map->trap != MAP_FAILED;
@@ -224,8 +299,7 @@ void replay_add_memory(struct replay *replay, uint32_t call, uint64_t address, u
 
 bool replay_is_born(const struct replay *replay, uint32_t call, uint64_t address)
 {
-    const struct trace_memory *m = memory_at(replay, address, call);
-    return m && m->born_call == call;
+    return born_at(replay, address, call) != NULL;
 }
 
 // ---- handles ----
@@ -356,82 +430,4 @@ const char *replay_path(struct replay *replay, uint32_t call)
         return NULL;
     snprintf(map->path, sizeof map->path, "/proc/self/fd/%d", fd);
     return map->path;
-}
-
-// ---- bytes ----
-
-static bool write_row(uint64_t to, const uint8_t *from, uint64_t size_B)
-{
-    const struct iovec here = {(void *)(uintptr_t)from, size_B},
-                       there = {(void *)(uintptr_t)to, size_B};
-    return process_vm_writev(getpid(), &here, 1, &there, 1, 0) == (ssize_t)size_B;
-}
-
-static bool write_box(uint64_t to, const uint8_t *from, const struct trace_bytes *b)
-{
-    for (uint64_t z = 0; z < b->slices; z++)
-        for (uint64_t y = 0; y < b->rows; y++, from += b->row_B)
-            if (!write_row(to + z * b->slice_B + y * b->pitch_B, from, b->row_B))
-                return false;
-    return true;
-}
-
-static bool is_genuine(const struct trace_bytes *b)
-{
-    struct rf_hash h = RF_HASH_START;
-    rf_hash_add(&h, b->kept, b->size_B);
-    return rf_hash_end(&h) == b->hash;
-}
-
-// Replaces words that are addresses of driver's memory, or handles, that have moved.
-static uint64_t translate_word(const struct replay *replay, uint64_t word, bool is_address,
-                               bool *is_lost)
-{
-    bool found;
-    uint64_t value = word;
-    switch (replay_find(replay, &word, sizeof word, &value)) {
-    case REPLAY_FOUND:
-        return value;
-    case REPLAY_LOST:
-        *is_lost = true;
-        return word;
-    default:
-        break;
-    }
-    *is_lost |= replay_address_is_lost(replay, word);
-    value = word < SMALL ? word : replay_address(replay, word, &found);
-    return word < SMALL || (!found && !is_address) ? word : value;
-}
-
-bool replay_fill(struct replay *replay, uint32_t call, bool *is_lost)
-{
-    const struct trace_bytes *bytes;
-    const size_t count = trace_bytes_of(replay->contents, call, &bytes);
-    bool complete = true, is_launch = false;
-    *is_lost = false;
-    for (size_t i = 0; i < count; i++)
-        is_launch |= bytes[i].role == RF_ADDRESSES;
-    for (size_t i = 0; i < count; i++) {
-        const struct trace_bytes *b = &bytes[i];
-        if ((b->role != RF_READS && b->role != RF_ADDRESSES) || !is_known(b))
-            continue;
-        bool found;
-        const uint64_t to = replay_address(replay, b->address, &found);
-        if (!found || !b->kept || !is_genuine(b)) {
-            complete = false;
-            continue;
-        }
-        const bool words = b->role == RF_ADDRESSES || (is_launch && b->size_B == 8);
-        if (!words || b->rows != 1 || b->slices != 1) {
-            complete &= write_box(to, b->kept, b);
-            continue;
-        }
-        for (uint64_t at = 0; at + 8 <= b->row_B; at += 8) {
-            uint64_t word;
-            memcpy(&word, b->kept + at, sizeof word);
-            word = translate_word(replay, word, b->role == RF_ADDRESSES, is_lost);
-            complete &= write_row(to + at, (const uint8_t *)&word, sizeof word);
-        }
-    }
-    return complete;
 }
