@@ -92,16 +92,21 @@ static int32_t snorm_of(uint32_t bits, int32_t scale)
                         : 0;
 }
 
-// Rounded in the same way.
+// Halves are cut off, not rounded. Numbers too large become the largest one, infinities stay, and
+// NaNs keep their upper bits, or the lowest bit if these are 0. [filter_sums/halves]
 static uint16_t half_of(uint32_t bits)
 {
-    enum { NORMAL = 0x38800000, TIE_OF_MOST = 0x477ff000 };
+    enum { NORMAL = 0x38800000, BEYOND = 0x47800000, INFINITE = 0x7f800000 };
     const uint32_t sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
-    if (magnitude > TIE_OF_MOST)
-        return kn_to_half(kn_float_of_bits(bits));
+    if (magnitude > INFINITE && magnitude < INFINITE + 0x2000)
+        return (uint16_t)(sign | 0x7c01);
+    if (magnitude >= INFINITE)
+        return (uint16_t)(sign | 0x7c00 | (magnitude >> 13 & 0x3ff));
+    if (magnitude >= BEYOND)
+        return (uint16_t)(sign | 0x7bff);
     if (magnitude < NORMAL)
-        return (uint16_t)(sign | (uint32_t)nearest((double)kn_float_of_bits(magnitude) * 0x1p24));
-    return (uint16_t)(sign | (magnitude - (112u << 23) + 0xfff) >> 13);
+        return (uint16_t)(sign | (uint32_t)(kn_float_of_bits(magnitude) * 0x1p24f));
+    return (uint16_t)(sign | (magnitude - (112u << 23)) >> 13);
 }
 
 // "If the surface format contains UNORM, SNORM, or FLOAT data, then .f32 is assumed; if UINT, .u32;

@@ -139,6 +139,12 @@ static bool is_beside(int32_t at, int32_t size)
     return at == -1 || at == size;
 }
 
+static void add_weight(uint16_t *weight, unsigned more)
+{
+    if (more)
+        *weight = (uint16_t)((*weight & (KN_WEIGHT_TINY - 1)) + more);
+}
+
 void kn_cube_seams(struct kn_taps *taps, unsigned from, int32_t size)
 {
     unsigned corner = KN_TAPS_MAX;
@@ -153,12 +159,12 @@ void kn_cube_seams(struct kn_taps *taps, unsigned from, int32_t size)
     // It gives a third of its weight to each of its neighbours, rounded to the nearest, and the
     // rest to the texel opposite.
     const unsigned opposite = from + ((corner - from) ^ 3);
-    const unsigned third = (taps->weight[corner] * 85u + 128) >> 8;
+    const unsigned whole = taps->weight[corner] & (KN_WEIGHT_TINY - 1);
+    const unsigned third = (whole * 85u + 128) >> 8;
 
     for (unsigned i = from; i < from + 4; i++)
-        if (i != corner && i != opposite)
-            taps->weight[i] = (uint16_t)(taps->weight[i] + third);
-    taps->weight[opposite] = (uint16_t)(taps->weight[opposite] + taps->weight[corner] - 2 * third);
+        if (i != corner)
+            add_weight(&taps->weight[i], i == opposite ? whole - 2 * third : third);
     taps->weight[corner] = 0;
     taps->x[corner] = taps->x[opposite];
     taps->y[corner] = taps->y[opposite];

@@ -31,14 +31,37 @@ static void sum_unorm(const struct plane *p, uint32_t texel[4][KN_LANES], uint32
     }
 }
 
+// Whether texel k of a lane counts, also if its weight was rounded to 0.
+KN_INLINE bool plane_counts(const struct plane *p, unsigned k, int i)
+{
+    return (!(k & 1) || p->x.weight[i]) && (!(k & 2) || p->y.weight[i]);
+}
+
+// The lanes that have an infinite texel or a NaN that counts.
+KN_INLINE uint32_t special_lanes(const struct plane *p, uint32_t texel[4][KN_LANES],
+                                 uint32_t infinity)
+{
+    int32_t found[KN_LANES];
+    uint32_t lanes = 0;
+
+    KN_EACH_LANE
+    found[i] = 0;
+    for (unsigned k = 0; k < 4; k++) {
+        KN_EACH_LANE
+        found[i] |= plane_counts(p, k, i) & ((texel[k][i] & infinity) == infinity);
+    }
+    for (int i = 0; i < KN_LANES; i++)
+        lanes |= (uint32_t)found[i] << i;
+    return lanes;
+}
+
 // Sums of FLOAT channels, see slab_sum. Returns false if a lane of `active` has an infinite number
-// or NaN of a weight above 0, which kn_filter_sum sums instead.
+// or NaN that counts, which kn_filter_sum sums instead.
 static bool sum_float(const struct plane *p, uint32_t texel[4][KN_LANES], uint32_t active,
                       uint32_t *value)
 {
     int32_t largest[KN_LANES], negative[KN_LANES], aligned[4][KN_LANES];
     double sum[KN_LANES];
-    uint32_t special = 0;
 
     KN_EACH_LANE
     largest[i] = 0, negative[i] = -1;
@@ -51,8 +74,6 @@ static bool sum_float(const struct plane *p, uint32_t texel[4][KN_LANES], uint32
             negative[i] &= p->weight[k][i] ? (int32_t)texel[k][i] >> 31 : -1;
         }
     }
-    for (int i = 0; i < KN_LANES; i++)
-        special |= (uint32_t)(largest[i] == 255) << i;
     for (unsigned k = 0; k < 4; k++) {
         KN_EACH_LANE
         {
@@ -79,7 +100,7 @@ static bool sum_float(const struct plane *p, uint32_t texel[4][KN_LANES], uint32
         const uint32_t zero = sum[i] == 0 ? (uint32_t)negative[i] & 0x80000000 : bits & 0x80000000;
         value[i] = (bits & 0x7fffffff) < 0x00800000 ? zero : bits;
     }
-    return !(special & active);
+    return !(special_lanes(p, texel, 0x7f800000) & active);
 }
 
 // The f32 of halves, see kn_filter_result.
@@ -102,7 +123,6 @@ static bool sum_half(const struct plane *p, uint32_t texel[4][KN_LANES], uint32_
                      uint32_t *value)
 {
     int32_t largest[KN_LANES], positive[KN_LANES], sum[KN_LANES];
-    uint32_t special = 0;
 
     KN_EACH_LANE
     largest[i] = 1, positive[i] = 0, sum[i] = 0;
@@ -115,8 +135,6 @@ static bool sum_half(const struct plane *p, uint32_t texel[4][KN_LANES], uint32_
             positive[i] |= p->weight[k][i] && !(texel[k][i] & 0x8000);
         }
     }
-    for (int i = 0; i < KN_LANES; i++)
-        special |= (uint32_t)(largest[i] == 31) << i;
     for (unsigned k = 0; k < 4; k++) {
         KN_EACH_LANE
         {
@@ -139,7 +157,7 @@ static bool sum_half(const struct plane *p, uint32_t texel[4][KN_LANES], uint32_
         const uint32_t sign = sum[i] < 0 || (sum[i] == 0 && !positive[i]) ? 0x80000000 : 0;
         value[i] = sign | (exact < 0x1p-14f ? kn_float_bits(steps * 0x1p-24f) : normal);
     }
-    return !(special & active);
+    return !(special_lanes(p, texel, 0x7c00) & active);
 }
 
 // The same for lanes with special numbers.
@@ -148,8 +166,10 @@ static void sum_lanes(enum kn_sample_class class, const struct plane *p,
 {
     for (int i = 0; i < KN_LANES; i++) {
         const uint32_t texels[4] = {texel[0][i], texel[1][i], texel[2][i], texel[3][i]};
-        const uint16_t weights[4] = {(uint16_t)p->weight[0][i], (uint16_t)p->weight[1][i],
-                                     (uint16_t)p->weight[2][i], (uint16_t)p->weight[3][i]};
+        uint16_t weights[4];
+        for (unsigned k = 0; k < 4; k++)
+            weights[k] = (uint16_t)(p->weight[k][i] || !plane_counts(p, k, i) ? p->weight[k][i]
+                                                                              : KN_WEIGHT_TINY);
         if (active >> i & 1)
             value[i] = kn_filter_result(kn_filter_class(class),
                                         kn_filter_sum(class, texels, weights, 1, 4, 0));

@@ -54,7 +54,9 @@ static void texels_read(const struct kn_texture *t, unsigned level, const struct
                       (const int32_t[]){taps->x[i], taps->y[i], taps->z[i]}, texel);
         for (unsigned c = 0; c < 4; c++)
             to->value[c][from + i] = texel[c];
-        to->weight[from + i] = (uint16_t)(taps->weight[i] << scale);
+        to->weight[from + i] = taps->weight[i] == KN_WEIGHT_TINY
+                                   ? KN_WEIGHT_TINY
+                                   : (uint16_t)(taps->weight[i] << scale);
     }
     to->slabs += taps->slabs;
     to->count = taps->count;

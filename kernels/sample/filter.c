@@ -41,6 +41,12 @@ static uint32_t format_mantissa(const struct format *f, uint32_t bits)
     return normal ? (bits & (hidden - 1)) | hidden : f->denormals ? bits & (hidden - 1) : 0;
 }
 
+// A weight in units of its sum: KN_WEIGHT_TINY is 0.
+static uint32_t weight_units(uint16_t weight)
+{
+    return weight & (KN_WEIGHT_TINY - 1);
+}
+
 static void slab_special(struct slab *s, const struct format *f, uint32_t bits)
 {
     if ((bits & ~f->sign) > f->infinity)
@@ -67,20 +73,20 @@ static struct slab slab_sum(const struct format *f, const uint32_t *value, const
 
     for (unsigned i = 0; i < count; i++) {
         const int exponent = format_exponent(f, value[i]);
-        if (!weight[i])
+        if (weight[i] && (value[i] & f->infinity) == f->infinity)
+            slab_special(&s, f, value[i]);
+        if (!weight_units(weight[i]))
             continue;
         s.positive |= !(value[i] & f->sign);
-        if ((value[i] & f->infinity) == f->infinity)
-            slab_special(&s, f, value[i]);
-        else if (format_mantissa(f, value[i]) && exponent > s.exponent)
+        if (format_mantissa(f, value[i]) && exponent > s.exponent)
             s.exponent = exponent;
     }
     for (unsigned i = 0; i < count; i++) {
         const uint64_t mantissa = format_mantissa(f, value[i]);
-        if (!weight[i] || !mantissa || (value[i] & f->infinity) == f->infinity)
+        if (!mantissa || (value[i] & f->infinity) == f->infinity)
             continue;
         const int shift = s.exponent - format_exponent(f, value[i]);
-        const int64_t product = (int64_t)slab_align(mantissa, shift) * weight[i];
+        const int64_t product = (int64_t)slab_align(mantissa, shift) * weight_units(weight[i]);
         s.sum += value[i] & f->sign ? -product : product;
     }
     return s;
@@ -169,10 +175,10 @@ static uint32_t sum_srgb(const uint32_t *value, const uint16_t *weight, unsigned
     for (unsigned k = 0; k < slabs * count; k += count) {
         uint32_t q = 14, sum = 0;
         for (unsigned i = k; i < k + count; i++)
-            q = weight[i] && value[i] >> 8 < q ? value[i] >> 8 : q;
+            q = weight_units(weight[i]) && value[i] >> 8 < q ? value[i] >> 8 : q;
         for (unsigned i = k; i < k + count; i++)
-            if (weight[i])
-                sum += ((value[i] & 255) >> ((value[i] >> 8) - q)) * weight[i];
+            if (weight_units(weight[i]))
+                sum += ((value[i] & 255) >> ((value[i] >> 8) - q)) * weight_units(weight[i]);
         s.sum += (int64_t)sum << (14 - q);
     }
     return slab_round(&format_half, s);
@@ -183,7 +189,7 @@ static int64_t sum_integer(const uint32_t *value, const uint16_t *weight, unsign
     int64_t sum = 0;
 
     for (unsigned i = 0; i < count; i++)
-        sum += (int64_t)(int32_t)value[i] * weight[i];
+        sum += (int64_t)(int32_t)value[i] * weight_units(weight[i]);
     return sum;
 }
 
@@ -195,7 +201,7 @@ static uint32_t sum_word(const uint32_t *value, const uint16_t *weight, unsigned
     uint64_t sum = 0;
 
     for (unsigned i = 0; i < count; i++)
-        sum += (uint64_t)value[i] * weight[i];
+        sum += (uint64_t)value[i] * weight_units(weight[i]);
     return (uint32_t)(sum >> shift);
 }
 

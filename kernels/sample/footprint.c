@@ -76,6 +76,12 @@ static void taps_set(struct kn_taps *taps, unsigned i, int32_t x, int32_t y, int
     taps->z[i] = z;
 }
 
+// A weight, or KN_WEIGHT_TINY if rounding alone made it 0.
+static uint16_t weight_of(uint32_t weight, bool counts)
+{
+    return (uint16_t)(weight || !counts ? weight : KN_WEIGHT_TINY);
+}
+
 // The weights of a slice whose own weight is `whole`: each product is rounded, and the rest of what
 // it came from belongs to the other side, so that the four always add up to `whole`.
 static void weigh_slice(uint16_t *weight, uint32_t x, uint32_t y, uint32_t whole)
@@ -83,10 +89,10 @@ static void weigh_slice(uint16_t *weight, uint32_t x, uint32_t y, uint32_t whole
     const uint32_t x1 = (x * whole + 128) >> 8, x0 = whole - x1;
     const uint32_t x1y1 = (x1 * y + 128) >> 8, x0y1 = (x0 * y + 127) >> 8;
 
-    weight[0] = (uint16_t)(x0 - x0y1);
-    weight[1] = (uint16_t)(x1 - x1y1);
-    weight[2] = (uint16_t)x0y1;
-    weight[3] = (uint16_t)x1y1;
+    weight[0] = weight_of(x0 - x0y1, true);
+    weight[1] = weight_of(x1 - x1y1, x);
+    weight[2] = weight_of(x0y1, y);
+    weight[3] = weight_of(x1y1, x && y);
 }
 
 static void taps_plane(struct kn_taps *taps, unsigned from, struct kn_axis x, struct kn_axis y,
@@ -109,8 +115,9 @@ static void taps_linear(struct kn_taps *taps, const struct kn_axis axis[3], unsi
     if (axes == 1) {
         taps_set(taps, at, x.first, 0, layer);
         taps_set(taps, at + 1, x.second, 0, layer);
-        weight[1] = (uint16_t)((x.weight * whole + 128) >> 8);
-        weight[0] = (uint16_t)(whole - weight[1]);
+        const uint32_t second = (x.weight * whole + 128) >> 8;
+        weight[0] = weight_of(whole - second, true);
+        weight[1] = weight_of(second, x.weight);
     } else if (axes == 2) {
         taps_plane(taps, at, x, y, layer);
         weigh_slice(weight, x.weight, y.weight, whole);
@@ -120,6 +127,8 @@ static void taps_linear(struct kn_taps *taps, const struct kn_axis axis[3], unsi
         taps_plane(taps, at + 4, x, y, z.second);
         weigh_slice(weight, x.weight, y.weight, whole - second);
         weigh_slice(weight + 4, x.weight, y.weight, second);
+        for (unsigned i = 4; i < 8 && !z.weight; i++)
+            weight[i] = 0;
     }
     taps->slabs += axes == 3 ? 2 : 1;
 }

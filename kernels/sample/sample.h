@@ -28,6 +28,9 @@ enum kn_sample_class {
 
 enum { KN_TAPS_MAX = 16, KN_TAP_BORDER = INT32_MIN };
 
+// A weight that is above 0 but was rounded to 0. Infinite texels and NaNs of such a weight count.
+enum { KN_WEIGHT_TINY = 0x8000 };
+
 // The texels that a sample reads, of one or two levels. They lie in slabs: one texel, the two of a
 // row, or the four of a slice. Sums are rounded slab by slab.
 struct kn_taps {
@@ -38,7 +41,7 @@ struct kn_taps {
     int32_t x[KN_TAPS_MAX]; // KN_TAP_BORDER: the border colour
     int32_t y[KN_TAPS_MAX];
     int32_t z[KN_TAPS_MAX];       // slice or layer
-    uint16_t weight[KN_TAPS_MAX]; // of 256 in all
+    uint16_t weight[KN_TAPS_MAX]; // of 256 in all, or KN_WEIGHT_TINY
 };
 
 // The operands of one lane. Directions of cube maps become coordinates of a face first.
