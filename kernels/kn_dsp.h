@@ -100,10 +100,11 @@ void kn_dsp_init_neon(struct kn_dsp *dsp);
 // From here on, tiled boxes do not fit in the caches, and streaming stores pay. Set before the
 // first table is used.
 extern uint64_t kn_stream_min_B;
-extern uint64_t kn_prefetch_min_B;      // from here on, tiling prefetches its destination
-extern uint64_t kn_copy_prefetch_min_B; // from here on, straight copies prefetch both sides
-extern uint64_t kn_copy_string_min_B;   // from here on, straight copies use string moves
-extern uint64_t kn_copy_stream_min_B;   // from here on, they use streaming stores
+extern uint64_t kn_stream_shifted_min_B; // the same of rows that do not begin where lines do
+extern uint64_t kn_prefetch_min_B;       // from here on, tiling prefetches its destination
+extern uint64_t kn_copy_prefetch_min_B;  // from here on, straight copies prefetch both sides
+extern uint64_t kn_copy_string_min_B;    // from here on, straight copies use string moves
+extern uint64_t kn_copy_stream_min_B;    // from here on, they use streaming stores
 extern uint64_t
     kn_wide_max_B; // from here on, rows do not fit in the caches, and wider registers lose
 extern uint64_t kn_string_max_B; // up to here, fills use string stores

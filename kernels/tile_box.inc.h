@@ -65,7 +65,7 @@ KN_INLINE void box_untile_blocks(struct kn_surface s, struct kn_linear linear, s
     uint64_t height = 8u << s.tiled.block_height_log2, depth = 1u << s.tiled.block_depth_log2;
     const uint64_t group_B = TILE_GROUP_GOBS * 64;
 
-    row_state_init(&state);
+    row_state_init(&state, false);
     for (uint64_t slice = 0, slice_end; slice < box.slices; slice = slice_end) {
         slice_end = ((s.z + slice) | (depth - 1)) + 1 - s.z;
         slice_end = slice_end < box.slices ? slice_end : box.slices;
@@ -107,12 +107,15 @@ KN_INLINE void box_copy_gobs(struct kn_surface dst, struct kn_surface src, struc
             end = top + block_rows < gobs.rows ? top + block_rows : gobs.rows;
             for (uint64_t x = 0; x < gobs.width_B; x++)
                 for (uint64_t z = slice; z < slice_end; z++)
-                    for (uint64_t y = top; y < end; y++)
+                    for (uint64_t y = top; y < end; y++) {
+                        const uint8_t *gob = src.base + kn_tiled_offset_B(s, src.x_B + x * 64,
+                                                                          src.y + y * 8, src.z + z);
+                        if (stream)
+                            tile_read_ahead(gob, TILE_STREAM_GOBS_B, 64);
                         gob_copy(dst.base + kn_tiled_offset_B(d, dst.x_B + x * 64, dst.y + y * 8,
                                                               dst.z + z),
-                                 src.base + kn_tiled_offset_B(s, src.x_B + x * 64, src.y + y * 8,
-                                                              src.z + z),
-                                 stream);
+                                 gob, stream);
+                    }
         }
     }
 }
@@ -148,13 +151,14 @@ void TILE_SUFFIX(kn_untile_box)(const struct kn_linear *dst, const struct kn_sur
     uintptr_t alignment =
         ((uintptr_t)dst->first - s.x_B) | pitch_B | (slices > 1 ? dst->slice_B : 0);
     enum tile_path path = tile_path(width_B * rows * slices, alignment, TILE_STREAM);
+    bool stream_shifted = width_B * rows * slices >= kn_stream_shifted_min_B;
 
     if (TILE_STREAM && path == TILE_STREAMED) {
         box_untile_blocks(s, *dst, *box);
         TILE_FENCE();
         return;
     }
-    row_state_init(&state);
+    row_state_init(&state, stream_shifted);
     for (uint64_t slice = 0; slice < slices; slice++, s.z++) {
         uint8_t *linear = dst->first + slice * dst->slice_B;
         if (path == TILE_CACHED)
@@ -162,6 +166,8 @@ void TILE_SUFFIX(kn_untile_box)(const struct kn_linear *dst, const struct kn_sur
         else
             slice_untile(&state, s, linear, pitch_B, width_B, rows, TILE_PREFETCHED);
     }
+    if (stream_shifted)
+        TILE_FENCE();
 }
 
 #ifndef TILE_RETILE_EDGES
@@ -179,7 +185,7 @@ static void box_restage(const struct kn_surface *dst, const struct kn_surface *s
     uint64_t dst_step_B = kn_tiled_step_B(&d.tiled), src_step_B = kn_tiled_step_B(&s.tiled);
     const uint64_t width_B = box->width_B, rows = box->rows, slices = box->slices;
 
-    row_state_init(&state);
+    row_state_init(&state, false);
     for (uint64_t slice = 0; slice < slices; slice++, d.z++, s.z++) {
         for (uint64_t y = 0, next_y; y < rows; y = next_y) {
             unsigned y0 = (d.y + y) & 7, high = rows - y < 8 - y0 ? (unsigned)(rows - y) : 8 - y0;

@@ -28,6 +28,18 @@ enum tile_path {
 // Distances of prefetches: bytes of linear memory before the stores, and GOBs before the loads.
 #define TILE_PREFETCH_B 256
 #define TILE_PREFETCH_GOBS 3
+// The same for the loads of the streamed path: bytes of each row of linear memory, and bytes of the
+// surface, which is read in the order of memory. Prefetching past the end of either does no harm.
+#define TILE_STREAM_AHEAD_B 512
+#define TILE_STREAM_GOBS_B 2048
+
+// Prefetches 512 bytes that will be read: eight rows `pitch_B` apart, or a GOB if that is 64.
+static inline __attribute__((always_inline)) void
+tile_read_ahead(const uint8_t *from, uint64_t ahead_B, uint64_t pitch_B)
+{
+    for (unsigned row = 0; row < 8; row++)
+        __builtin_prefetch((const void *)((uintptr_t)from + ahead_B + row * pitch_B), 0, 3);
+}
 
 // `alignment` is the bitwise or of all addresses and pitches that lines of the destination begin
 // at.

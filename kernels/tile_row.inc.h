@@ -21,6 +21,8 @@
             if ((path) == TILE_PREFETCHED && count > 1)                                            \
                 for (unsigned line = 0; line < 8; line++)                                          \
                     __builtin_prefetch(gob + step_B + line * 64, 1, 3);                            \
+            if ((path) == TILE_STREAMED)                                                           \
+                tile_read_ahead(linear, TILE_STREAM_AHEAD_B, pitch_B);                             \
             gob_tile(gob, linear, pitch_B, (path) == TILE_STREAMED);                               \
         }                                                                                          \
     }                                                                                              \
@@ -31,6 +33,8 @@
             if ((path) == TILE_PREFETCHED && count > TILE_PREFETCH_B / 64)                         \
                 for (unsigned row = 0; row < 8; row++)                                             \
                     __builtin_prefetch(linear + TILE_PREFETCH_B + row * pitch_B, 1, 3);            \
+            if ((path) == TILE_STREAMED)                                                           \
+                tile_read_ahead(gob, TILE_STREAM_GOBS_B, 64);                                      \
             gob_untile(gob, linear, pitch_B, (path) == TILE_STREAMED);                             \
         }                                                                                          \
     }
@@ -49,8 +53,9 @@ struct row_state {
     char unused;
 };
 
-KN_INLINE void row_state_init(struct row_state *state)
+KN_INLINE void row_state_init(struct row_state *state, bool stream_shifted)
 {
+    (void)stream_shifted;
     state->unused = 0;
 }
 

@@ -126,6 +126,8 @@ KN_INLINE void masked_row_tile(uint8_t *gob, uint64_t step_B, unsigned x0, uint6
         if (path == TILE_PREFETCHED && x + 128 <= x1)
             for (unsigned line = 0; line < 8; line++)
                 __builtin_prefetch(gob + step_B + line * 64, 1, 3);
+        if (path == TILE_STREAMED)
+            tile_read_ahead((const uint8_t *)linear + x, TILE_STREAM_AHEAD_B, pitch_B);
         gob_tile(gob, (const uint8_t *)linear + x, pitch_B, path == TILE_STREAMED);
     }
     if (x < x1)
@@ -156,6 +158,8 @@ KN_INLINE void masked_row_untile(const uint8_t *gob, uint64_t step_B, unsigned x
             for (unsigned row = 0; row < 8; row++)
                 __builtin_prefetch((const void *)(linear + x + TILE_PREFETCH_B + row * pitch_B), 1,
                                    3);
+        if (path == TILE_STREAMED)
+            tile_read_ahead(gob, TILE_STREAM_GOBS_B, 64);
         gob_untile(gob, (uint8_t *)linear + x, pitch_B, path == TILE_STREAMED);
     }
     if (x < x1)
@@ -198,10 +202,12 @@ KN_INLINE void row_tile(uint8_t *gobs, uint64_t step_B, struct gob_row row, cons
 struct row_state {
     struct shifted_row shifted[2];
     struct short_row short_row;
+    bool stream_shifted; // of the path TILE_PREFETCHED: streams rows that are shifted
 };
 
-KN_INLINE void row_state_init(struct row_state *state)
+KN_INLINE void row_state_init(struct row_state *state, bool stream_shifted)
 {
+    state->stream_shifted = stream_shifted;
     state->shifted[0].rows = state->shifted[1].rows = 0;
     state->short_row.x1 = 0;
 }
@@ -229,6 +235,8 @@ KN_INLINE void row_untile(struct row_state *state, const uint8_t *gobs, uint64_t
             shifted_row_init(s, (unsigned)x0, x1, rows, origin & 63, pitch_B);
         if (path == TILE_CACHED)
             shifted_row_untile_cached(gob, step_B, s, origin);
+        else if (state->stream_shifted)
+            shifted_row_untile_streamed(gob, step_B, s, origin);
         else
             shifted_row_untile_prefetched(gob, step_B, s, origin);
     }

@@ -91,7 +91,7 @@ KN_INLINE void shifted_row_untile(const uint8_t *gob, uint64_t step_B, const str
         if (i >= first && i + 1 < gobs) {
             half[0] = load_rows(gob);
             half[1] = load_rows(gob + 128);
-            if (path == TILE_PREFETCHED && i + TILE_PREFETCH_GOBS < gobs)
+            if (path != TILE_CACHED && i + TILE_PREFETCH_GOBS < gobs)
                 prefetch_gob(gob + TILE_PREFETCH_GOBS * step_B);
             if (path == TILE_PREFETCHED &&
                 i + TILE_PREFETCH_B / 64 < gobs) // lines after the row's may belong to others
@@ -100,9 +100,12 @@ KN_INLINE void shifted_row_untile(const uint8_t *gob, uint64_t step_B, const str
                     __builtin_prefetch((const void *)(line[r] + i * 64 + TILE_PREFETCH_B), 1, 3);
 #pragma GCC unroll 8
             for (unsigned r = 0; r < 8; r++) {
-                __m512i now = half[r / 4].v[r % 4];
-                _mm512_storeu_si512((void *)(line[r] + i * 64),
-                                    _mm512_permutex2var_epi32(before[r], index[r], now));
+                __m512i now = half[r / 4].v[r % 4],
+                        v = _mm512_permutex2var_epi32(before[r], index[r], now);
+                if (path == TILE_STREAMED)
+                    _mm512_stream_si512((void *)(line[r] + i * 64), v);
+                else
+                    _mm512_storeu_si512((void *)(line[r] + i * 64), v);
                 before[r] = now;
             }
         } else {
@@ -135,4 +138,5 @@ KN_INLINE void shifted_row_untile(const uint8_t *gob, uint64_t step_B, const str
     }
 SHIFTED(cached, TILE_CACHED)
 SHIFTED(prefetched, TILE_PREFETCHED)
+SHIFTED(streamed, TILE_STREAMED)
 #undef SHIFTED

@@ -150,7 +150,8 @@ static void check_within(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
 
 void ca_check_tile(const struct kn_dsp *dsp, unsigned rounds)
 {
-    uint64_t stream_min_B = kn_stream_min_B, prefetch_min_B = kn_prefetch_min_B;
+    uint64_t stream_min_B = kn_stream_min_B, prefetch_min_B = kn_prefetch_min_B,
+             stream_shifted_min_B = kn_stream_shifted_min_B;
     struct ca_arena a, b, source;
 
     ca_arena_init(&a, CA_TILE_ARENA_B);
@@ -158,16 +159,19 @@ void ca_check_tile(const struct kn_dsp *dsp, unsigned rounds)
     ca_arena_init(&source, CA_TILE_ARENA_B);
     ca_random_bytes(source.base, source.size_B);
     ca_arena_seal(&source);
-    // On the paths of small boxes, of boxes that prefetch, and of boxes that stream.
-    for (int pass = 0; pass < 3; pass++) {
-        kn_prefetch_min_B = pass == 1 ? 2048 : prefetch_min_B;
+    // On the paths of small boxes, of boxes that prefetch, of boxes that stream, and of boxes that
+    // stream rows that are shifted.
+    for (int pass = 0; pass < 4; pass++) {
+        kn_prefetch_min_B = pass & 1 ? 2048 : prefetch_min_B;
         kn_stream_min_B = pass == 2 ? 2048 : stream_min_B;
+        kn_stream_shifted_min_B = pass == 3 ? 2048 : UINT64_MAX;
         check_tile(dsp, kn_dsp_for(0), &a, &b, &source, rounds);
         check_edges(dsp, kn_dsp_for(0), &a, &b, &source, rounds);
         check_within(dsp, kn_dsp_for(0), &a, &b, rounds);
     }
     kn_prefetch_min_B = prefetch_min_B;
     kn_stream_min_B = stream_min_B;
+    kn_stream_shifted_min_B = stream_shifted_min_B;
     ca_arena_finish(&source);
     ca_arena_finish(&b);
     ca_arena_finish(&a);
