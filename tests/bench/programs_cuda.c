@@ -20,10 +20,14 @@ static int open_driver(const char *path)
     return 1;
 }
 
+// Programs keep a function that they launch again, so the time of a launch is without the search.
 static CUfunction find(const char *kernel)
 {
-    CUfunction f = NULL;
-    MUST(cuModuleGetFunction(&f, module, kernel));
+    static const char *last;
+    static CUfunction f;
+    if (kernel != last)
+        MUST(cuModuleGetFunction(&f, module, kernel));
+    last = kernel;
     return f;
 }
 
