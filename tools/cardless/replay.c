@@ -205,6 +205,16 @@ static void print_sums(const struct trace_model *m, const struct replay_shared *
             printf("note: %zu %s\n", s->noted[i], notes[i]);
 }
 
+// Says if a difference at this call may come from calls that were not made.
+static void print_cause(const struct replay_shared *shared, uint32_t call)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < call; i++)
+        count += shared->calls[i].state == REPLAY_SKIPPED;
+    if (count)
+        printf("    %zu calls before it were not made, which may be the reason\n", count);
+}
+
 static int report(const struct trace_model *m, const struct trace_contents *contents,
                   const struct replay_shared *shared, const char *recording)
 {
@@ -216,11 +226,13 @@ static int report(const struct trace_model *m, const struct trace_contents *cont
         printf("the runs differ first at this call:\n");
         print_call(m, shared->differs - 1, stdout);
         printf("    %.*s\n", REPLAY_TEXT_B - 1, shared->difference);
+        print_cause(shared, shared->differs - 1);
     }
     if (writes.differ) {
         printf("the bytes that copies wrote differ first at this call:\n");
         print_call(m, writes.first, stdout);
         printf("    %s\n", writes.text);
+        print_cause(shared, writes.first);
     }
     print_sums(m, shared, &s, &writes);
     return s.differ || writes.differ;
