@@ -3,7 +3,8 @@
 #pragma once
 #include <inttypes.h>
 
-#include "ptx_forms.h"
+#include "form_inputs.h"
+#include "form_write.h"
 #include "record.h"
 
 #ifndef SEED

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Forms of instructions (ptx_forms.h), each in a kernel of its own, with random operands: a sum of
+// Forms of instructions (form_table.h), each in a kernel of its own, with random operands: a sum of
 // all results, and some of them.
 #include <inttypes.h>
 
-#include "ptx_forms.h"
+#include "form_inputs.h"
+#include "form_write.h"
 #include "record.h"
 
 enum { COUNT = 2048, BLOCK = 128, OPERANDS = 4, RESULTS = 4, SHOWN = 3, MOST = 48, PARTS = 12 };

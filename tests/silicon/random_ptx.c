@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Random programs in PTX: instructions (ptx_forms.h) over registers of all types, predicates,
+// Random programs in PTX: instructions (form_table.h) over registers of all types, predicates,
 // branches and loops that diverge, calls, memory of all spaces, atomics whose order does not
 // matter, barriers, and what lanes of a warp tell each other. Each line has a sum of all registers
 // at the end of a program.
