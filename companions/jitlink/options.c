@@ -24,12 +24,13 @@ static const char *const without_effect[] = {
     "-kernels-used=",
     "-variables-used=",
     "-optimize-unused-variables",
+    "-optimize-unused-variables=",
     "-Xptxas=",
+    "-Xnvvm=",
     "-split-compile=",
     "-split-compile-extended=",
     "-jump-table-density=",
     "-no-cache",
-    "-device-stack-protector",
 };
 
 static bool has_no_effect(const char *option)

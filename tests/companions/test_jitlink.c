@@ -89,6 +89,8 @@ TEST(options)
         {{"-arch=compute_90"}, NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS},
         {{"-arch=sm_90", "-foo"}, NVJITLINK_ERROR_UNRECOGNIZED_OPTION},
         {{"-arch=sm_90", "-O2"}, NVJITLINK_ERROR_UNRECOGNIZED_OPTION},
+        {{"-arch=sm_90", "-device-stack-protector"}, NVJITLINK_ERROR_UNRECOGNIZED_OPTION},
+        {{"-arch=sm_90", "-Xnvvm=-opt=3", "-optimize-unused-variables=true"}, NVJITLINK_SUCCESS},
         {{"-arch=sm_90", "-ptx"}, NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS},
         {{"-arch=sm_999"}, NVJITLINK_ERROR_UNRECOGNIZED_ARCH},
         {{"-arch=sm_91"}, NVJITLINK_ERROR_UNRECOGNIZED_ARCH},
