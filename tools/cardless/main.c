@@ -17,7 +17,7 @@ static const struct command {
     {"cardless explore", cmd_explore, "run a test under many orders of its work"},
     {"cardless trace", cmd_trace, "show a recorded run: its calls, commands and memory"},
     {"cardless replay", cmd_replay, "make the calls of a recorded run again, and compare"},
-    {"cardless step", cmd_step, "show the instructions that one warp of a kernel runs"},
+    {"cardless step", cmd_step, "stop before each call of a program, or follow a warp of a kernel"},
     {"cardless info", cmd_info, "show the cards that programs find"},
     {"cardless layout", cmd_layout, "show the memory layout of an array"},
     {"cardless doctor", cmd_doctor, "check this machine for the parts that interop programs use"},

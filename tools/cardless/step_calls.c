@@ -49,8 +49,8 @@ struct goal {
 struct session {
     const struct step_calls *options;
     FILE *commands, *out;
-    char *script;       // the rest of options->script
-    bool echoes, ended; // `ended`: there are no more commands
+    char *script, *script_copy; // the rest of a copy of options->script, and that copy
+    bool echoes, ended;         // `ended`: there are no more commands
     char last[256];
     char folder[64], recording[96];
     struct em_stop_page *page;
@@ -341,7 +341,7 @@ static bool open_files(struct session *s)
         return false;
     }
     if (o->script) {
-        s->script = strdup(o->script);
+        s->script = s->script_copy = strdup(o->script);
         return s->script != NULL;
     }
     return true;
@@ -419,6 +419,7 @@ static void remove_folder(const char *folder)
 static void finish_session(struct session *s)
 {
     free(s->told);
+    free(s->script_copy);
     step_lines_finish(&s->before);
     if (s->has_model)
         trace_close(&s->model);

@@ -29,11 +29,31 @@ BLOCK = re.compile(r'(<!-- lesson (\d): ([^\n]*) -->\n```\w+\n)(.*?)(^```$)', re
 failures = []
 
 
-def output(number, arguments):
-    run = subprocess.run(
-        [os.path.join(ROOT, 'tools', 'learn'), '--no-build', '--build', BUILD, number, *arguments],
-        capture_output=True, text=True, timeout=60, check=False,
+def learn(*arguments, **more):
+    return subprocess.run(
+        [os.path.join(ROOT, 'tools', 'learn'), '--no-build', '--build', BUILD, *arguments],
+        capture_output=True, text=True, timeout=60, check=False, **more,
     )  # fmt: skip
+
+
+def check_command():
+    """The forms of the command that no page shows."""
+    page = os.path.join(BUILD, 'lesson_1.html')
+    runs = {
+        'page': learn('1', 'page'),
+        'step': learn('1', 'step', input='until cuMemCreate\nquit\n'),
+        'no such lesson': learn('10'),
+        'no such form': learn('1', 'wronger'),
+    }
+    codes = [r.returncode for r in runs.values()]
+    if codes != [0, 130, 2, 2] or 'cuMemCreate(' not in runs['step'].stdout:
+        failures.append(f'tools/learn: {runs}')
+    if page not in runs['page'].stdout or not os.path.getsize(page):
+        failures.append(f'tools/learn 1 page: no {page}')
+
+
+def output(number, arguments):
+    run = learn(number, *arguments)
     if run.returncode:
         sys.exit(f'lesson {number} {arguments}: {run}')
     lines = (run.stdout + run.stderr).splitlines()
@@ -105,6 +125,8 @@ def main():
             with open(path, encoding='utf-8') as f:
                 old = f.read()
         compare(path, old, lesson_pictures.picture(BUILD, page[0]), 'the picture is another one')
+    if MODE == '--check':
+        check_command()
     print(f'{len(pages)} lessons')
     for failure in failures:
         print(failure)
