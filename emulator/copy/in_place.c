@@ -18,6 +18,7 @@
 #include "record.h"
 #include "record_command.h"
 #include "record_content.h"
+#include "stop.h"
 #include "stream.h"
 
 // Runs fn(arg), which accesses memory. Returns false after a fault.
@@ -81,6 +82,8 @@ bool em_copy_in_place(const struct em_copy *copy, struct em_stream *stream, bool
     struct row_end dst, src;
     if (em_unlikely(em_recording_contents)) // em_copy_run records the bytes
         return false;
+    if (em_unlikely(em_recording) && em_stop_is_on()) // it stops before each command
+        return false;
     if (size_B > EM_IN_PLACE_MOST_B || copy->height != 1 || copy->depth != 1 ||
         !check_row(&copy->dst, size_B, CU_MEM_ACCESS_FLAGS_PROT_READWRITE, &dst) ||
         !check_row(&copy->src, size_B, CU_MEM_ACCESS_FLAGS_PROT_READ, &src) ||
@@ -117,6 +120,8 @@ static void fill_row(void *arg)
 bool em_fill_in_place(const struct em_fill *fill, struct em_stream *stream)
 {
     em_assert_locked();
+    if (em_unlikely(em_recording) && em_stop_is_on())
+        return false;
     if (fill->height != 1 || fill->mixed || fill->width > EM_IN_PLACE_MOST_B / 4 ||
         fill->address % fill->value_B)
         return false;

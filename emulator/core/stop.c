@@ -45,6 +45,11 @@ void em_stop_start(void)
     em_stops = page != NULL;
 }
 
+bool em_stop_is_on(void)
+{
+    return page && page->process == (uint32_t)getpid();
+}
+
 // Sleeps while the state is `state`, but looks once a second whether the tool is alive.
 static void wait_while(uint32_t state)
 {
@@ -76,7 +81,7 @@ static bool take(void)
 void em_stop_here(enum em_stop_kind kind, const char *name, uint64_t id)
 {
     const int saved = errno;
-    if (!page || page->process != (uint32_t)getpid() || !take()) {
+    if (!em_stop_is_on() || !take()) {
         errno = saved;
         return;
     }

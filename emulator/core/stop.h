@@ -3,6 +3,7 @@
 // A program that is stepped is recorded, too: the tool shows its state from the recording.
 #pragma once
 #include <stdbool.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "stop_page.h"
@@ -13,6 +14,9 @@ void em_stop_start(void);
 
 extern bool em_stops; // the process is stepped; fixed before the first call returns
 void em_stop_here(enum em_stop_kind kind, const char *name, uint64_t id);
+
+// Whether this process is stepped.
+bool em_stop_is_on(void);
 
 // Waits until the tool lets the thread go on. Does nothing if the process is not stepped. `name` is
 // the call, the kind of the command or the id of the diagnostic; `id` is the command's number in

@@ -61,6 +61,52 @@ static bool sort_calls(struct trace_model *m)
     return works;
 }
 
+static const struct trace_command *sorted_commands; // for compare_commands
+
+static int compare_commands(const void *a, const void *b)
+{
+    const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    const struct trace_command *x = &sorted_commands[i], *y = &sorted_commands[k];
+    if (x->queued != y->queued)
+        return x->queued < y->queued ? -1 : 1;
+    return i < k ? -1 : i > k;
+}
+
+// Sorts the commands by their submission, and changes the indices of commands everywhere. Numbers
+// do not tell: those of commands that have run without the lock are higher than all others.
+static bool sort_commands(struct trace_model *m)
+{
+    const size_t n = m->command_count;
+    uint32_t *order = malloc((n + 1) * sizeof *order), *new_index = malloc((n + 1) * sizeof *order);
+    struct trace_command *commands = malloc((n + 1) * sizeof *commands);
+    const bool works = order && new_index && commands;
+    for (size_t i = 0; works && i < n; i++)
+        order[i] = (uint32_t)i;
+    sorted_commands = m->commands;
+    if (works && n)
+        qsort(order, n, sizeof *order, compare_commands);
+    for (size_t i = 0; works && i < n; i++) {
+        commands[i] = m->commands[order[i]];
+        new_index[order[i]] = (uint32_t)i;
+    }
+    if (works) {
+        free(m->commands);
+        m->commands = commands;
+        m->command_capacity = n + 1;
+        for (size_t i = 0; i < n; i++)
+            renumber(&m->commands[i].launch, new_index);
+        for (size_t i = 0; i < m->edge_count; i++) {
+            renumber(&m->edges[i].from, new_index);
+            renumber(&m->edges[i].to, new_index);
+        }
+    } else {
+        free(commands);
+    }
+    free(order);
+    free(new_index);
+    return works;
+}
+
 static const struct trace_object *sorted_objects; // for compare_objects
 
 static int compare_objects(const void *a, const void *b)
@@ -317,7 +363,7 @@ static void number_contexts(struct trace_model *m)
 
 bool trace_relate(struct trace_model *m)
 {
-    if (!sort_calls(m) || !sort_objects(m))
+    if (!sort_calls(m) || !sort_objects(m) || !sort_commands(m))
         return false;
     number_contexts(m);
     if (m->memory_count)
