@@ -234,6 +234,9 @@ CUresult em_reservation_enter(uint64_t base, uint64_t size, void *owner)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                        "out of host memory while tracking a reservation of %llu bytes",
                        (unsigned long long)size);
+    if (em_unlikely(em_recording)) // its address is a number that no other memory has
+        em_record_memory(&(struct em_record_memory){
+            .id = base, .kind = "reservation", .address = base, .size_B = size});
     return CUDA_SUCCESS;
 }
 
@@ -241,6 +244,8 @@ void em_reservation_remove(uint64_t base)
 {
     em_assert_locked();
     dm_rangemap_remove(&reservations, base, NULL);
+    if (em_unlikely(em_recording))
+        em_record_memory_end(base);
 }
 
 void *em_reservation_find(uint64_t address, uint64_t *base, uint64_t *size)

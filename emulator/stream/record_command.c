@@ -8,6 +8,7 @@
 #include "command.h"
 #include "record.h"
 #include "record_command.h"
+#include "scheduler.h"
 #include "stop.h"
 #include "stream.h"
 
@@ -182,7 +183,7 @@ void em_record_in_place(struct em_stream *s, const char *kind, uint64_t begin,
                                             (7 + 3 * (size_t)count) * EM_FIELD_MOST_B, begin);
     if (em_unlikely(!r.thread))
         return;
-    em_field(&r, shared_id());
+    em_field(&r, ++em_scheduler.last_sequence); // commands are in the order of their numbers
     em_field(&r, s->id);
     em_field(&r, name);
     em_field(&r, em_self.entry ? em_self.calls : 0);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A program for the tests of `cardless trace`. Its argument is the way in which it ends, or what
 // else it does: return, segv, abort, exit, kill, threads, fork, _Fork, many N,
-// diverge, skip, graph, contents, handles, wait.
+// diverge, skip, graph, contents, handles, wait,
+// vmm.
 #include <cuda.h>
 #include <cardless.h>
 #include <pthread.h>
@@ -23,7 +24,7 @@
         }                                                                                          \
     } while (0)
 
-enum { SIZE_B = 4096, THREADS = 4, LOOPS = 3000, HANDLES = 12000 };
+enum { SIZE_B = 4096, THREADS = 4, LOOPS = 3000, HANDLES = 12000, PAGE_B = 2 << 20 };
 
 static CUcontext start(void)
 {
@@ -205,6 +206,28 @@ static void use_handles(void)
     CHECK(cuModuleUnload(module));
 }
 
+// Two mappings of one handle in a reservation.
+static void map_twice(void)
+{
+    const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                      .location.type = CU_MEM_LOCATION_TYPE_DEVICE};
+    const CUmemAccessDesc access = {.location = prop.location,
+                                    .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUdeviceptr base;
+    CUmemGenericAllocationHandle handle;
+    CHECK(cuMemAddressReserve(&base, 4 * (size_t)PAGE_B, 0, 0, 0));
+    CHECK(cuMemCreate(&handle, PAGE_B, &prop, 0));
+    CHECK(cuMemMap(base, PAGE_B, 0, handle, 0));
+    CHECK(cuMemMap(base + 2 * (size_t)PAGE_B, PAGE_B, 0, handle, 0));
+    CHECK(cuMemSetAccess(base, PAGE_B, &access, 1));
+    CHECK(cuMemSetAccess(base + 2 * (size_t)PAGE_B, PAGE_B, &access, 1));
+    CHECK(cuMemsetD8(base + 2 * (size_t)PAGE_B, 1, SIZE_B));
+    CHECK(cuMemUnmap(base, PAGE_B));
+    CHECK(cuMemUnmap(base + 2 * (size_t)PAGE_B, PAGE_B));
+    CHECK(cuMemRelease(handle));
+    CHECK(cuMemAddressFree(base, 4 * (size_t)PAGE_B));
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "return";
@@ -224,6 +247,8 @@ int main(int argc, char **argv)
         order();
     if (!strcmp(what, "contents"))
         copy_contents();
+    if (!strcmp(what, "vmm"))
+        map_twice();
     if (!strcmp(what, "handles"))
         use_handles();
     if (!strcmp(what, "wait")) { // until the test closes the other end

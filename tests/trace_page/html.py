@@ -63,6 +63,34 @@ def check(folder):
     assert '0x1234' in data['diagnostics'][0]['text']
 
 
+def check_virtual_memory(folder):
+    """A reservation, a handle, and two mappings of the handle's bytes, each with its life."""
+    recorded, page = (os.path.join(folder, name) for name in ('vmm.cardless', 'vmm.html'))
+    run('run', '--diagnostics', 'off', '--trace', recorded, '--', PROGRAM, 'vmm')
+    run('trace', '--html', page, recorded)
+    with open(page, encoding='utf-8') as f:
+        source = re.search(r'<script type="application/json" id="trace">(.*?)</script>', f.read(),
+                           re.S)[1]
+    data = json.loads(source)
+    names = [text(data, call['name']) for call in rows(data, 'calls')]
+    memory = [m for m in rows(data, 'memory') if names[m['born_call'] - 1] != 'cuMemAlloc_v2']
+    by_call = {}
+    for m in memory:
+        by_call.setdefault(names[m['born_call'] - 1], []).append(m)
+    reserved, = by_call['cuMemAddressReserve']
+    physical, = by_call['cuMemCreate']
+    first, second = by_call['cuMemMap']
+    assert text(data, reserved['kind']) == 'reservation' and reserved['size'] == 8 << 20
+    assert reserved['address'] == first['address'] == second['address'] - (4 << 20)
+    assert first['of'] == second['of'] == physical['id'] and not physical['address']
+    assert reserved['born'] < first['born'] < first['died'] < second['died'] < reserved['died']
+    perfetto = os.path.join(folder, 'vmm.json')
+    run('trace', '--perfetto', perfetto, recorded)
+    with open(perfetto, encoding='utf-8') as f:
+        counts = [e['args']['bytes'] for e in json.load(f)['traceEvents'] if e['ph'] == 'C']
+    assert max(counts) < 8 << 20 and counts[-1] == 0, counts
+
+
 def check_array(arrays):
     """64x32 texels of 4 bytes: four columns of four GOBs, in blocks of four."""
     assert len(arrays) == 1, arrays
@@ -84,5 +112,6 @@ def check_errors(folder):
 
 with tempfile.TemporaryDirectory() as temporary:
     check(temporary)
+    check_virtual_memory(temporary)
     check_errors(temporary)
 print('the page has the data of the run')

@@ -172,7 +172,7 @@ static void put_memory(struct writer *w)
     int64_t bytes = 0;
     for (size_t i = 0; changes && i < m->memory_count; i++) {
         const struct trace_memory *a = &m->memories[i];
-        if (!a->address || a->of != TRACE_NONE)
+        if (!a->address || a->of != TRACE_NONE || !strcmp(a->kind, "reservation"))
             continue;
         changes[count++] = (struct change){a->born, (int64_t)(a->size_B & INT64_MAX)};
         if (a->died != TRACE_NEVER)
