@@ -16,11 +16,13 @@ static const char first_text[] =
          "ld.param.u32 %r, [value];\nst.global.u32 [number], %r;\nret;\n}\n"
          ".visible .entry add()\n{\n.reg .b32 %r<3>;\nld.global.u32 %r0, [number];\n"
          "ld.global.u32 %r1, [shared];\nadd.u32 %r0, %r0, %r1;\nst.global.u32 [number], %r0;\n"
-         "add.u32 %r1, %r1, 1;\nst.global.u32 [shared], %r1;\nret;\n}\n";
+         "add.u32 %r1, %r1, 1;\nst.global.u32 [shared], %r1;\nret;\n}\n"
+         ".visible .entry count_up()\n{\nred.global.add.u32 [number], 1;\nret;\n}\n";
 
 // The host functions and host copies of the program.
 static void set(unsigned value);
 static void add(void);
+static void count_up(void);
 static unsigned number, numbers[16], fixed;
 static unsigned *shared;
 static unsigned undefined_on_the_device;
@@ -34,6 +36,7 @@ __attribute__((constructor)) static void register_first(void)
     first = __cudaRegisterFatBinary(&first_wrapper);
     program_function(first, set, "set");
     program_function(first, add, "add");
+    program_function(first, count_up, "count_up");
     program_variable(first, &number, "number", sizeof number);
     program_variable(first, numbers, "numbers", sizeof numbers);
     program_variable(first, &fixed, "fixed", sizeof fixed);
@@ -52,6 +55,12 @@ static void add(void)
 {
     static cudaKernel_t kernel;
     (void)program_launch(&kernel, add, NULL);
+}
+
+static void count_up(void)
+{
+    static cudaKernel_t kernel;
+    (void)program_launch(&kernel, count_up, NULL);
 }
 
 #define GRID1                                                                                      \
@@ -445,10 +454,8 @@ static void *thread_registers(void *nothing)
 static void *thread_launches(void *nothing)
 {
     (void)nothing;
-    for (int i = 0; i < ROUNDS; i++) {
-        unsigned value = 3;
-        RT_OK(cudaLaunchKernel(set, GRID1, GRID1, (void *[]){&value}, 0, cudaStreamPerThread));
-    }
+    for (int i = 0; i < ROUNDS; i++)
+        RT_OK(cudaLaunchKernel(count_up, GRID1, GRID1, NULL, 0, cudaStreamPerThread));
     EXPECT_OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
     return NULL;
 }
@@ -460,7 +467,7 @@ TEST(threads)
         pthread_create(&threads[i], NULL, i % 2 ? thread_registers : thread_launches, NULL);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    EXPECT_EQ(read_number(&number), 3);
+    EXPECT_EQ(read_number(&number), 5 + THREADS / 2 * ROUNDS);
 }
 
 TESTS(CASE(registration_starts_nothing), CASE(launch), CASE(launch_errors),
