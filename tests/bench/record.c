@@ -16,14 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        CUresult r_ = (call);                                                                      \
-        if (r_) {                                                                                  \
-            fprintf(stderr, "%s: %d\n", #call, (int)r_);                                           \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
+#include "../check_call.h"
 
 enum { SIZE_B = 64 << 10, FRAMES = 4000, WARM_UP = 200, RUNS = 9, SMALL = 200000 };
 

@@ -10,14 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        CUresult r_ = (call);                                                                      \
-        if (r_) {                                                                                  \
-            fprintf(stderr, "%s: %d\n", #call, (int)r_);                                           \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
+#include "../check_call.h"
 
 enum { WIDTH = 64, HEIGHT = 48, COUNT = WIDTH * HEIGHT, THREADS = 3 };
 

@@ -15,14 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        CUresult r_ = (call);                                                                      \
-        if (r_) {                                                                                  \
-            fprintf(stderr, "%s: %d\n", #call, (int)r_);                                           \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
+#include "../check_call.h"
 
 enum { SIZE_B = 4096, THREADS = 4, LOOPS = 3000, HANDLES = 12000, PAGE_B = 2 << 20 };
 

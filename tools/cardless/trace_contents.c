@@ -41,22 +41,9 @@ static uint32_t find_call(const struct reader *r, uint64_t key)
     return low < r->key_count && r->keys[low].key == key ? r->keys[low].call : TRACE_NONE;
 }
 
-static void *add(void **list, size_t *count, size_t *capacity, size_t size)
-{
-    if (*count == *capacity) {
-        const size_t more = *capacity ? 2 * *capacity : 64;
-        void *bigger = realloc(*list, more * size);
-        if (!bigger)
-            return NULL;
-        *list = bigger;
-        *capacity = more;
-    }
-    return (char *)*list + size * (*count)++;
-}
-
 #define ADD(out, name)                                                                             \
-    add((void **)&(out)->name##s, &(out)->name##_count, &(out)->name##_capacity,                   \
-        sizeof *(out)->name##s)
+    trace_append((void **)&(out)->name##s, &(out)->name##_count, &(out)->name##_capacity,          \
+                 sizeof *(out)->name##s)
 
 // The bytes of a CONTENT block, or NULL.
 static const uint8_t *block_at(const struct trace_file *f, uint64_t block, uint64_t size_B)

@@ -38,22 +38,9 @@ struct later {
     size_t moment_capacity, object_capacity, memory_capacity, edge_capacity;
 };
 
-static void *append(void **list, size_t *count, size_t *capacity, size_t size)
-{
-    if (*count == *capacity) {
-        const size_t more = *capacity ? 2 * *capacity : 64;
-        void *bigger = realloc(*list, more * size);
-        if (!bigger)
-            return NULL;
-        *list = bigger;
-        *capacity = more;
-    }
-    return (char *)*list + size * (*count)++;
-}
-
 #define APPEND(later, name, list)                                                                  \
-    append((void **)&(later)->list, &(later)->name##_count, &(later)->name##_capacity,             \
-           sizeof *(later)->list)
+    trace_append((void **)&(later)->list, &(later)->name##_count, &(later)->name##_capacity,       \
+                 sizeof *(later)->list)
 
 static uint32_t innermost(const struct open_calls *open)
 {

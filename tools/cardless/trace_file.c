@@ -249,3 +249,16 @@ bool trace_next(const struct trace_block *b, size_t *position, uint64_t *ticks,
     }
     return true;
 }
+
+void *trace_append(void **list, size_t *count, size_t *capacity, size_t size)
+{
+    if (*count == *capacity) {
+        const size_t more = *capacity ? 2 * *capacity : 64;
+        void *bigger = realloc(*list, more * size);
+        if (!bigger)
+            return NULL;
+        *list = bigger;
+        *capacity = more;
+    }
+    return (char *)*list + size * (*count)++;
+}

@@ -60,6 +60,9 @@ size_t trace_text(struct trace_record *record, const char **text);
 // The same as a string of its own, from malloc. Control characters, which would act on the terminal
 // that it is printed on, become '?'. Returns NULL if memory is exhausted.
 char *trace_copy_text(struct trace_record *record);
+// Makes place for one more element at the end of a list, which doubles if it is full, and returns
+// the place. Returns NULL if memory is exhausted.
+void *trace_append(void **list, size_t *count, size_t *capacity, size_t size_B);
 // Whether an entry point's arguments may be printed by the tables.
 bool trace_arguments_are_valid(const struct trace_file *file, uint64_t first, uint64_t count);
 // Checks the tables of types of a file. Called by trace_file_read.
