@@ -82,6 +82,7 @@ static void offset_read(struct px_body *b, struct px_operand *out)
     const bool minus = px_lex_is(&r->x, "-");
     if (!minus && !px_lex_is(&r->x, "+"))
         return;
+    out->is_sum = true;
     px_lex_next(&r->x);
     struct px_constant c;
     if (!px_constant_read(r, &c))

@@ -10,16 +10,17 @@ static bool has_root(const struct px_statement *s, const char *root)
     return !strcmp(s->row->root, root);
 }
 
-static bool is_symbol(const struct px_operand *o)
+static bool is_variable(const struct px_operand *o)
 {
     return o->kind == PX_OPERAND_VARIABLE || o->kind == PX_OPERAND_OWN ||
-           o->kind == PX_OPERAND_PARAMETER || o->kind == PX_OPERAND_FUNCTION;
+           o->kind == PX_OPERAND_PARAMETER;
 }
 
-// "Variable names as operands of mov and cvta give the variable's address."
+// "Variable names as operands of mov and cvta give the variable's address." NVIDIA's compiler takes
+// names of functions and sums such as variable+4 in all places of integers.
 static void check_symbol(struct px_lower *l, const struct px_operand *o)
 {
-    if (is_symbol(o))
+    if (is_variable(o) && !o->is_sum)
         px_refuse(l, "the operand \"%.*s\" must be a register; mov reads the address of a variable",
                   (int)(o->text.length < 60 ? o->text.length : 60), o->text.at);
 }

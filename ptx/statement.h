@@ -57,6 +57,7 @@ struct px_operand {
     bool single;  // of a float: written as 0f…
     bool generic; // generic(variable)
     bool is_unsigned;
+    bool is_sum;      // variable+4
     uint16_t type;    // of a register, as declared: enum px_modifier
     uint8_t length;   // of a register declared as a vector: 2 or 4; `reg` is the first element
     char selector[8]; // of video instructions: "b0", "h1", "h31", "b7531" …, or ""

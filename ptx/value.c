@@ -184,7 +184,7 @@ static px_register value(struct px_lower *l, const struct px_operand *o, unsigne
             c.bits = (c.bits != 0) != o->negated;
         return px_constant(l, letter, letter == 'p' ? c.bits : px_constant_bits(&c, type));
     case PX_OPERAND_SPECIAL:
-        return special_value(l, o, letter, wider);
+        return type ? special_value(l, o, letter, wider) : special_read(l, o);
     case PX_OPERAND_VARIABLE:
     case PX_OPERAND_OWN:
     case PX_OPERAND_PARAMETER:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Sums of filters, one unknown at a time: samples of anisotropic filters on centres of texels and
 // between them, two levels, slices, sRGB, samples near the corners of cube maps, and numbers that
-// sust.p rounds to f16. Lines have a sum of all answers.
+// sust.p makes f16 of. Each line ends with a checksum of all its answers.
 #include <inttypes.h>
 
 #include "texture_draws.h"

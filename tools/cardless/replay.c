@@ -26,12 +26,12 @@ static const char usage[] =
     "  --policy POLICY  the order of work (that of the recorded run): see cardless run --help\n"
     "  --timeout S      give up if no call begins or returns for so many seconds (60)\n"
     "\n"
-    "Settings in the environment come before those of the recorded run.\n"
+    "Settings in the environment override those of the recorded run.\n"
     "\n"
     "Exit status: 0; 1 if the runs differ; 2 if the arguments are wrong; 3 if the file cannot be\n"
-    "read, or the replay did not come to its end.\n";
+    "read or is not whole, or the replay did not come to its end.\n";
 
-enum { FAILED = 3, TIMEOUT_S = 60 };
+enum { DIFFERENT = 1, FAILED = 3, TIMEOUT_S = 60 };
 
 static const char *const reasons[] = {"",
 #define X(name, text) text,
@@ -215,13 +215,29 @@ static void print_cause(const struct replay_shared *shared, uint32_t call)
         printf("    %zu calls before it were not made, which may be the reason\n", count);
 }
 
+// Says if the recorded run is not whole.
+static bool is_complete(const struct trace_model *m)
+{
+    const struct rf_header *h = &m->file.header;
+    if (h->failed)
+        printf("the recording is not complete: the file could not grow: %s\n",
+               strerror((int)h->failed));
+    if (m->file.lost)
+        printf("the recording is not complete: %u parts are missing\n", m->file.lost);
+    if (h->contents_cut)
+        printf("note: the limit of --trace-contents was reached: %" PRIu64
+               " pieces of data were not kept\n",
+               h->contents_cut);
+    return !h->failed && !m->file.lost;
+}
+
 static int report(const struct trace_model *m, const struct trace_contents *contents,
                   const struct replay_shared *shared, const char *recording)
 {
     struct sums s = {.made = 0};
     struct replay_writes writes;
     count(m, shared, &s);
-    replay_compare_writes(m, contents, recording, shared, &writes);
+    const bool complete = replay_compare_writes(m, contents, recording, shared, &writes);
     if (shared->differs && shared->differs <= m->call_count) {
         printf("the runs differ first at this call:\n");
         print_call(m, shared->differs - 1, stdout);
@@ -235,7 +251,9 @@ static int report(const struct trace_model *m, const struct trace_contents *cont
         print_cause(shared, writes.first);
     }
     print_sums(m, shared, &s, &writes);
-    return s.differ || writes.differ;
+    if (s.differ || writes.differ)
+        return DIFFERENT;
+    return complete && is_complete(m) ? 0 : FAILED;
 }
 
 static int end_early(const struct trace_model *m, const struct replay_shared *shared, int status)

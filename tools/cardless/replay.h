@@ -24,7 +24,7 @@
     X(GRAPHICS, "calls that use graphics objects of the program")                                  \
     X(CARDLESS, "calls of cardless.h, which are recorded without arguments")                       \
     X(OUTSIDE, "calls that write files, or act on other processes")                                \
-    X(FOREIGN, "imports of semaphores, or memory, whose file was not recorded")                    \
+    X(FOREIGN, "imports of semaphores or memory of other processes, which were not recorded")      \
     X(IMAGE, "images that were not recorded, such as tables of host functions")                    \
     X(DEPENDS, "calls that use a result of one of these")                                          \
     X(ARGUMENTS, "calls whose arguments were not recorded")                                        \
@@ -34,6 +34,7 @@
 #define REPLAY_NOTES(X)                                                                            \
     X(EMPTY, "functions of the program in streams and graphs, replaced by empty ones")             \
     X(MISSING, "calls that read bytes that were not kept")                                         \
+    X(SET, "calls that read pinned or managed memory, which was set as recorded and not compared") \
     X(SHARED, "imports of memory of another program, whose later writes are unknown")              \
     X(TIME, "results and outputs that depend on time, and differ")
 
@@ -113,6 +114,7 @@ uint64_t replay_address(const struct replay *replay, uint64_t address, bool *fou
 // not made.
 void replay_add_memory(struct replay *replay, uint32_t call, uint64_t address, uint64_t actual,
                        bool is_lost);
+bool replay_is_driver_memory(const struct replay *replay, uint64_t address);
 bool replay_address_is_lost(const struct replay *replay, uint64_t address);
 // Whether the driver's memory at this address was born in this call.
 bool replay_is_born(const struct replay *replay, uint32_t call, uint64_t address);
@@ -130,8 +132,9 @@ void replay_add_fd(struct replay *replay, const struct trace_fd *fd, int actual)
 // A file with the bytes that the call has read from a file. Returns NULL if they were not kept.
 const char *replay_path(struct replay *replay, uint32_t call);
 // Writes the bytes that a call reads to their places. Returns false if some were not kept.
-// *is_lost: some are results of a call that was not made.
-bool replay_fill(struct replay *replay, uint32_t call, bool *is_lost);
+// *is_lost: some are results of a call that was not made. *is_set: some are in memory of the
+// driver, to which commands may have written too.
+bool replay_fill(struct replay *replay, uint32_t call, bool *is_lost, bool *is_set);
 
 // ---- the parent ----
 
@@ -142,7 +145,7 @@ struct replay_writes {
     uint32_t first;  // of those
     char text[REPLAY_TEXT_B];
 };
-// `path`: the recording of the replay.
-void replay_compare_writes(const struct trace_model *model, const struct trace_contents *contents,
+// `path`: the recording of the replay. Returns false, after a message, if it lacks anything.
+bool replay_compare_writes(const struct trace_model *model, const struct trace_contents *contents,
                            const char *path, const struct replay_shared *shared,
                            struct replay_writes *out);

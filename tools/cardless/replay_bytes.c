@@ -51,12 +51,12 @@ static uint64_t translate_word(const struct replay *replay, uint64_t word, bool 
     return word < SMALL || (!found && !is_address) ? word : value;
 }
 
-bool replay_fill(struct replay *replay, uint32_t call, bool *is_lost)
+bool replay_fill(struct replay *replay, uint32_t call, bool *is_lost, bool *is_set)
 {
     const struct trace_bytes *bytes;
     const size_t count = trace_bytes_of(replay->contents, call, &bytes);
     bool complete = true, is_launch = false;
-    *is_lost = false;
+    *is_lost = *is_set = false;
     for (size_t i = 0; i < count; i++)
         is_launch |= bytes[i].role == RF_ADDRESSES;
     for (size_t i = 0; i < count; i++) {
@@ -69,6 +69,7 @@ bool replay_fill(struct replay *replay, uint32_t call, bool *is_lost)
             complete = false;
             continue;
         }
+        *is_set |= replay_is_driver_memory(replay, b->address);
         const bool words = b->role == RF_ADDRESSES || (is_launch && b->size_B == 8);
         if (!words || b->rows != 1 || b->slices != 1) {
             complete &= write_box(to, b->kept, b);

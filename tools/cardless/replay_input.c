@@ -290,6 +290,17 @@ static void set_key(struct replay_job *job, uint8_t *value, uint32_t size)
         job->reason = REPLAY_DEPENDS;
 }
 
+// Identifiers. Those for other processes (CUipcMemHandle and its like) that the run did not make
+// itself name memory of a process that may still live.
+static void set_bytes(struct replay_job *job, uint8_t *value, uint32_t size_B)
+{
+    const enum replay_found found = replay_find(job->replay, value, size_B, value);
+    if (found == REPLAY_LOST)
+        job->reason = REPLAY_DEPENDS;
+    else if (found == REPLAY_UNKNOWN_KEY && size_B >= CU_IPC_HANDLE_SIZE)
+        job->reason = REPLAY_FOREIGN;
+}
+
 static void set_value(struct replay_job *job, const struct replay_scope *at,
                       const struct em_member *m, const struct em_shape *s, const uint8_t *raw,
                       uint8_t *value)
@@ -301,7 +312,7 @@ static void set_value(struct replay_job *job, const struct replay_scope *at,
         break;
     case EM_SHAPE_BYTES:
         if (s->size_B >= 16)
-            set_key(job, value, s->size_B);
+            set_bytes(job, value, s->size_B);
         break;
     case EM_SHAPE_HEX:
         if (s->size_B == 8)
@@ -361,10 +372,12 @@ static void set_argument(struct replay_job *job, uint32_t i)
 
 void replay_prepare(struct replay_job *job)
 {
-    bool is_lost;
+    bool is_lost, is_set;
     memcpy(job->values, job->recorded, sizeof job->values);
-    if (!replay_fill(job->replay, job->index, &is_lost))
+    if (!replay_fill(job->replay, job->index, &is_lost, &is_set))
         job->notes |= 1u << REPLAY_NOTE_MISSING;
+    if (is_set)
+        job->notes |= 1u << REPLAY_NOTE_SET;
     if (is_lost)
         job->reason = REPLAY_DEPENDS;
     for (uint32_t i = 0; i < job->entry->count; i++)

@@ -280,6 +280,11 @@ uint64_t replay_address(const struct replay *replay, uint64_t address, bool *fou
     return (uintptr_t)map->trap + TRAP_B / 2 + address % PAGE_B;
 }
 
+bool replay_is_driver_memory(const struct replay *replay, uint64_t address)
+{
+    return range_at(&replay->map->driver, address) != NULL;
+}
+
 bool replay_address_is_lost(const struct replay *replay, uint64_t address)
 {
     const struct range *r = range_at(&replay->map->driver, address);

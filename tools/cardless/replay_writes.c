@@ -33,21 +33,20 @@ static int compare_places(const void *a, const void *b)
     return (*x)->address < (*y)->address ? -1 : (*x)->address > (*y)->address;
 }
 
-enum { WRITES_MOST = 1 << 10 };
-
-// The writes of a call, by address. Returns how many.
-static size_t writes_of(const struct trace_contents *c, uint32_t call,
-                        const struct trace_bytes *out[WRITES_MOST])
+// The writes of a call, by address, as a list from malloc. Returns NULL if memory is exhausted.
+static const struct trace_bytes **writes_of(const struct trace_contents *c, uint32_t call,
+                                            size_t *count)
 {
     const struct trace_bytes *bytes;
     const size_t all = trace_bytes_of(c, call, &bytes);
-    size_t count = 0;
-    for (size_t i = 0; i < all && count < WRITES_MOST; i++)
+    const struct trace_bytes **list = malloc((all + 1) * sizeof *list);
+    *count = 0;
+    for (size_t i = 0; list && i < all; i++)
         if (bytes[i].role == RF_WRITES)
-            out[count++] = &bytes[i];
-    if (count)
-        qsort(out, count, sizeof *out, compare_places);
-    return count;
+            list[(*count)++] = &bytes[i];
+    if (*count)
+        qsort(list, *count, sizeof *list, compare_places);
+    return list;
 }
 
 static bool differ(const struct trace_bytes *old, const struct trace_bytes *now, char *text)
@@ -72,22 +71,28 @@ static bool differ(const struct trace_bytes *old, const struct trace_bytes *now,
     return true;
 }
 
-static bool call_differs(const struct trace_contents *old, uint32_t call,
-                         const struct trace_contents *now, uint32_t other, size_t *compared,
-                         char *text)
+enum comparison { SAME, DIFFER, NO_MEMORY };
+
+static enum comparison compare_call(const struct trace_contents *old, uint32_t call,
+                                    const struct trace_contents *now, uint32_t other,
+                                    size_t *compared, char *text)
 {
-    const struct trace_bytes *a[WRITES_MOST], *b[WRITES_MOST];
-    const size_t count = writes_of(old, call, a), others = writes_of(now, other, b);
-    *compared += count;
-    if (count != others) {
+    size_t count, others;
+    const struct trace_bytes **a = writes_of(old, call, &count),
+                             **b = writes_of(now, other, &others);
+    enum comparison result = a && b ? SAME : NO_MEMORY;
+    if (result == SAME && count != others) {
         snprintf(text, REPLAY_TEXT_B, "%zu copies wrote to the program's memory, and now %zu do",
                  count, others);
-        return true;
+        result = DIFFER;
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; result == SAME && i < count; i++)
         if (differ(a[i], b[i], text))
-            return true;
-    return false;
+            result = DIFFER;
+    *compared += count;
+    free(a);
+    free(b);
+    return result;
 }
 
 static struct key *list_calls(const struct trace_model *m)
@@ -101,7 +106,32 @@ static struct key *list_calls(const struct trace_model *m)
     return keys;
 }
 
-void replay_compare_writes(const struct trace_model *model, const struct trace_contents *contents,
+// Returns whether the recording of the replay has all calls that were made.
+static bool compare_calls(const struct trace_model *model, const struct trace_contents *contents,
+                          const struct trace_model *now, const struct trace_contents *now_contents,
+                          const struct replay_shared *shared, struct replay_writes *out)
+{
+    struct key *keys = list_calls(now);
+    bool complete = keys != NULL;
+    for (uint32_t i = 0; complete && i < model->call_count; i++) {
+        const struct replay_call *c = &shared->calls[i];
+        char text[REPLAY_TEXT_B];
+        if (c->state != REPLAY_SAME && c->state != REPLAY_DIFFERS)
+            continue;
+        const struct key *k = find(keys, now->call_count, c);
+        const enum comparison result =
+            k ? compare_call(contents, i, now_contents, k->call, &out->compared, text) : NO_MEMORY;
+        complete = result != NO_MEMORY;
+        if (result == DIFFER && !out->differ++) {
+            out->first = i;
+            memcpy(out->text, text, sizeof text);
+        }
+    }
+    free(keys);
+    return complete;
+}
+
+bool replay_compare_writes(const struct trace_model *model, const struct trace_contents *contents,
                            const char *path, const struct replay_shared *shared,
                            struct replay_writes *out)
 {
@@ -109,24 +139,16 @@ void replay_compare_writes(const struct trace_model *model, const struct trace_c
     struct trace_contents now_contents;
     *out = (struct replay_writes){.compared = 0};
     if (!trace_open(&now, path))
-        return;
-    struct key *keys = list_calls(&now);
-    const bool works = keys && trace_contents_read(&now, &now_contents);
-    for (uint32_t i = 0; works && i < model->call_count; i++) {
-        const struct replay_call *c = &shared->calls[i];
-        const struct key *k = find(keys, now.call_count, c);
-        char text[REPLAY_TEXT_B];
-        if (c->state != REPLAY_SAME && c->state != REPLAY_DIFFERS)
-            continue;
-        if (!k || !call_differs(contents, i, &now_contents, k->call, &out->compared, text))
-            continue;
-        if (!out->differ++) {
-            out->first = i;
-            memcpy(out->text, text, sizeof text);
-        }
-    }
-    free(keys);
-    if (works)
+        return false;
+    bool complete =
+        !now.file.header.failed && !now.file.lost && trace_contents_read(&now, &now_contents);
+    if (complete) {
+        complete = compare_calls(model, contents, &now, &now_contents, shared, out);
         trace_contents_free(&now_contents);
+    }
+    if (!complete)
+        fprintf(stderr, "cardless: the replay's own recording lacks calls, so the bytes that "
+                        "copies wrote were not all compared; is the disk of /tmp full?\n");
     trace_close(&now);
+    return complete;
 }

@@ -387,6 +387,9 @@ static int drive(struct session *s)
         if (!all && is_reached(s, &goal)) {
             show_stop(s);
             if (!ask(s, &goal)) {
+                // The program may be a child of a shell, for example.
+                if (s->page->process)
+                    kill((pid_t)s->page->process, SIGKILL);
                 kill(s->child, SIGKILL);
                 waitpid(s->child, &status, 0);
                 return -1;
