@@ -2,13 +2,10 @@
 // Levels and samples of anisotropic filters, one unknown at a time: the bias, the samples of the
 // lower and of the upper of two levels, the level of cube maps and the samples on their faces.
 // Texels are numbers of levels, or distances from a centre. Lines have a sum of all answers.
-#include <inttypes.h>
+#include "filter_draws.h"
 
-#include "texture_draws.h"
+enum { FETCHES = 4, BIASES = COUNT / FETCHES, SIDE = 256, FACE = 64 };
 
-enum { COUNT = 8192, FETCHES = 4, BIASES = COUNT / FETCHES, SIDE = 256, FACE = 64, SHOWN = 4 };
-
-static struct image image;
 static const unsigned mosts[] = {1, 2, 4, 6, 8, 10, 12, 16};
 
 // Writes all levels: `texel` makes four channels of a level's texel.
@@ -29,28 +26,6 @@ static void number_of_level(float to[4], unsigned level, int x, int y, int z)
 {
     (void)x, (void)y, (void)z;
     to[0] = to[1] = to[2] = to[3] = (float)level;
-}
-
-static CUDA_TEXTURE_DESC sampler_of(unsigned most)
-{
-    return (CUDA_TEXTURE_DESC){.addressMode = {CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_CLAMP,
-                                               CU_TR_ADDRESS_MODE_CLAMP},
-                               .filterMode = CU_TR_FILTER_MODE_LINEAR,
-                               .mipmapFilterMode = CU_TR_FILTER_MODE_LINEAR,
-                               .maxMipmapLevelClamp = 20,
-                               .maxAnisotropy = most,
-                               .flags = CU_TRSF_NORMALIZED_COORDINATES};
-}
-
-static void fetch_points(const CUDA_TEXTURE_DESC *s, const char *kind, const char *geometry,
-                         unsigned count)
-{
-    CUtexObject texture;
-    char instruction[300];
-    NEED(open_texture(&image, s, &texture));
-    write_instruction(instruction, kind, geometry, "f32");
-    NEED(fetch(instruction, texture, count));
-    NEED(cuTexObjectDestroy(texture));
 }
 
 static void say(unsigned count)
@@ -84,7 +59,7 @@ GROUP(bias)
                 points[i].lod = 2 + lengths[i] / 16;
             }
             for (int i = 0; i < BIASES; i++) {
-                CUDA_TEXTURE_DESC s = sampler_of(mosts[m]);
+                CUDA_TEXTURE_DESC s = sampler_of(mosts[m], 0);
                 s.mipmapLevelBias = (float)(i - BIASES / 2) / 1024;
                 fetch_points(&s, kind ? "level" : "grad", "a1d", FETCHES);
                 memcpy(all + i * FETCHES * 4, answers, FETCHES * 16);
@@ -151,7 +126,7 @@ static void two_levels(unsigned which)
         for (unsigned f = 0; f < 8; f++) {
             if (!CASE("%u-%u", mosts[m], fractions[f]))
                 continue;
-            CUDA_TEXTURE_DESC s = sampler_of(mosts[m]);
+            CUDA_TEXTURE_DESC s = sampler_of(mosts[m], 0);
             if (fractions[f])
                 s.minMipmapLevelClamp = 1 + (float)fractions[f] / 256;
             state = m * 100 + f;
@@ -224,7 +199,7 @@ static void cubes(bool levels)
             if (!CASE("%u-%s-%s-%g", mosts[m], edges ? "edges" : "inside", both ? "both" : "dx",
                       (double)lengths[kind / 4]))
                 continue;
-            CUDA_TEXTURE_DESC s = sampler_of(mosts[m]);
+            CUDA_TEXTURE_DESC s = sampler_of(mosts[m], 0);
             if (m % 2 == 0 || kind & 1)
                 s.flags |= CU_TRSF_SEAMLESS_CUBEMAP;
             state = 1000 + kind;

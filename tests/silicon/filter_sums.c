@@ -2,13 +2,9 @@
 // Sums of filters, one unknown at a time: samples of anisotropic filters on centres of texels and
 // between them, two levels, slices, sRGB, samples near the corners of cube maps, and numbers that
 // sust.p makes f16 of. Each line ends with a checksum of all its answers.
-#include <inttypes.h>
+#include "filter_draws.h"
 
-#include "texture_draws.h"
-
-enum { COUNT = 8192, WIDTH = 256, HEIGHT = 64, SLICES = 8, KINDS = 8, SHOWN = 4 };
-
-static struct image image;
+enum { WIDTH = 256, HEIGHT = 64, SLICES = 8, KINDS = 8 };
 
 // A number of a kind. Kinds differ in how far apart exponents are.
 static uint32_t number(unsigned kind, bool half)
@@ -51,25 +47,9 @@ static void write_numbers(unsigned block, unsigned seed)
     }
 }
 
-static CUDA_TEXTURE_DESC sampler_of(unsigned most, unsigned flags)
-{
-    return (CUDA_TEXTURE_DESC){.addressMode = {CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_CLAMP,
-                                               CU_TR_ADDRESS_MODE_CLAMP},
-                               .filterMode = CU_TR_FILTER_MODE_LINEAR,
-                               .mipmapFilterMode = CU_TR_FILTER_MODE_LINEAR,
-                               .maxMipmapLevelClamp = 20,
-                               .maxAnisotropy = most,
-                               .flags = CU_TRSF_NORMALIZED_COORDINATES | flags};
-}
-
 static void say(const CUDA_TEXTURE_DESC *s, const char *kind, const char *geometry)
 {
-    CUtexObject texture;
-    char instruction[300];
-    NEED(open_texture(&image, s, &texture));
-    write_instruction(instruction, kind, geometry, "f32");
-    NEED(fetch(instruction, texture, COUNT));
-    NEED(cuTexObjectDestroy(texture));
+    fetch_points(s, kind, geometry, COUNT);
     SAY("%016" PRIx64, hash_answers(COUNT));
     for (int i = 0; i < SHOWN * 4; i++)
         SAY(" %" PRIx32, answers[i * 97]);
