@@ -11,12 +11,9 @@
 // with `=` at its end takes a value.
 static const char *const without_effect[] = {
     "-maxrregcount=",
-    "-time",
-    "-verbose",
     "-O0",
     "-O3",
     "-g",
-    "-lineinfo",
     "-ftz=",
     "-prec-div=",
     "-prec-sqrt=",
@@ -30,8 +27,17 @@ static const char *const without_effect[] = {
     "-split-compile=",
     "-split-compile-extended=",
     "-jump-table-density=",
-    "-no-cache",
 };
+
+// NVIDIA's library takes these with a value too, which it ignores: `-verbose=0` is `-verbose`.
+static const char *const without_effect_or_value[] = {"-time", "-verbose", "-lineinfo",
+                                                      "-no-cache"};
+
+static bool is_flag(const char *option, const char *name)
+{
+    const size_t length = strlen(name);
+    return !strncmp(option, name, length) && (!option[length] || option[length] == '=');
+}
 
 static bool has_no_effect(const char *option)
 {
@@ -42,6 +48,9 @@ static bool has_no_effect(const char *option)
         if (takes_value ? !strncmp(option, name, length) : !strcmp(option, name))
             return true;
     }
+    for (size_t i = 0; i < sizeof without_effect_or_value / sizeof *without_effect_or_value; i++)
+        if (is_flag(option, without_effect_or_value[i]))
+            return true;
     return false;
 }
 
@@ -103,9 +112,9 @@ nvJitLinkResult jl_options_read(uint32_t count, const char *const *options, stru
             return NVJITLINK_ERROR_NULL_INPUT;
         if (!strncmp(option, arch, sizeof arch - 1)) {
             architecture = option + sizeof arch - 1;
-        } else if (!strcmp(option, "-lto")) {
+        } else if (is_flag(option, "-lto")) {
             out->lto = true;
-        } else if (!strcmp(option, "-ptx")) {
+        } else if (is_flag(option, "-ptx")) {
             out->ptx = true;
         } else if (!has_no_effect(option)) {
             snprintf(why, why_B, "%s is not an option of nvJitLink", option);

@@ -101,6 +101,12 @@ TEST(options)
         {{"-arch=sm_x"}, NVJITLINK_ERROR_UNRECOGNIZED_ARCH},
         {{"-arch=sm_90a", "-O3", "-maxrregcount=32"}, NVJITLINK_SUCCESS},
         {{"-arch=sm_90", "-lto", "-ptx"}, NVJITLINK_SUCCESS},
+        {{"-arch=sm_90", "-lto=1", "-ptx=1"}, NVJITLINK_SUCCESS},
+        {{"-arch=compute_90", "-lto=0", "-ptx=0"}, NVJITLINK_SUCCESS},
+        {{"-arch=sm_90", "-ptx=1"}, NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS},
+        {{"-arch=sm_90", "-verbose=1", "-time=1"}, NVJITLINK_SUCCESS},
+        {{"-arch=sm_90", "-lineinfo=1", "-no-cache=1"}, NVJITLINK_SUCCESS},
+        {{"-arch=sm_90", "-g=1"}, NVJITLINK_ERROR_UNRECOGNIZED_OPTION},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         nvJitLinkHandle h = NULL;
