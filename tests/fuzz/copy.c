@@ -297,9 +297,11 @@ static void hostile(struct fuzz_input *in, struct object *objects)
     if (cuMemcpy3D(&c) || !c.WidthInBytes || !c.Height || !c.Depth)
         return;
     // It succeeded, so the model takes over the bytes. A copy to linear memory may have run on into
-    // the memory of other objects.
+    // the memory of other objects, pinned memory included.
     for (unsigned i = 0; i < OBJECTS; i++)
-        if (&objects[i] == to || (to->kind == DEVICE && objects[i].kind == DEVICE))
+        if (to->kind == DEVICE && objects[i].kind == PINNED)
+            memcpy(objects[i].model, objects[i].host, LINEAR_B);
+        else if (&objects[i] == to || (to->kind == DEVICE && objects[i].kind == DEVICE))
             read_back(&objects[i], objects[i].model);
 }
 
