@@ -45,7 +45,8 @@ KN_INLINE int64_t kn_axis_position(const struct kn_axis_rule *r, uint32_t bits)
     const enum kn_address address = kn_axis_address(r);
     const bool around = address == KN_ADDRESS_WRAP || address == KN_ADDRESS_MIRROR;
     const uint32_t exponent = bits >> 23 & 0xff, mantissa = bits & 0x7fffff;
-    const double most = around ? 0x1p24 : r->normalized ? 4.0 : 0x1p30;
+    // Samples of anisotropic filters are up to 16 texels from here: outside stays outside.
+    const double most = around ? 0x1p24 : r->normalized ? 64.0 : 0x1p30;
     float coordinate;
     double clamped, fixed;
     int64_t position;

@@ -6,6 +6,7 @@
 //     t        -y     -y     +z     -z     -y     -y
 #include "cube.h"
 
+#include "axis.h"
 #include "convert_scalar.h"
 #include "lanes/interpolate.inc.h"
 
@@ -119,48 +120,68 @@ static void seam_cross(int32_t size, int32_t *x, int32_t *y, int32_t *z)
     *z = first + (int32_t)to_face;
 }
 
-// Replaces a tap that is outside of a face by its neighbour on another face. Samples of anisotropic
-// filters may be far outside. What the card reads if they are beyond two edges is not known; here
-// it is a texel beyond one of them.
-static void cross_edge(struct kn_taps *taps, unsigned i, int32_t size)
+static bool is_outside(int32_t at, int32_t size)
 {
-    const bool x_out = taps->x[i] < 0 || taps->x[i] >= size;
-    const bool y_out = taps->y[i] < 0 || taps->y[i] >= size;
-
-    if (x_out && y_out)
-        taps->y[i] = taps->y[i] < 0 ? 0 : size - 1;
-    if (x_out || y_out)
-        seam_cross(size, &taps->x[i], &taps->y[i], &taps->z[i]);
+    return at < 0 || at >= size;
 }
 
-// Whether a texel's index is just outside of a face.
-static bool is_beside(int32_t at, int32_t size)
+// Moves a position that is far beyond an edge next to it: to -1, or to size - 1/256.
+static void axis_meet_corner(struct kn_axis *axis, int32_t size)
 {
-    return at == -1 || at == size;
+    if (is_outside(axis->first, size) && is_outside(axis->second, size))
+        *axis =
+            axis->first < 0 ? (struct kn_axis){-1, 0, 0} : (struct kn_axis){size - 1, size, 255};
 }
 
+// Ends a sample at the far edge of the face beyond an edge. [random_textures/anisotropic_cube]
+static void axis_end(struct kn_axis *axis, int32_t size)
+{
+    if (axis->first < -size)
+        *axis = (struct kn_axis){-size, 1 - size, 0};
+    if (axis->second >= 2 * size)
+        *axis = (struct kn_axis){2 * size - 2, 2 * size - 1, 255};
+}
+
+void kn_cube_axes(struct kn_axis *x, struct kn_axis *y, int32_t size)
+{
+    const bool x_out = is_outside(x->first, size) || is_outside(x->second, size);
+    const bool y_out = is_outside(y->first, size) || is_outside(y->second, size);
+
+    if (x_out && y_out) {
+        axis_meet_corner(x, size);
+        axis_meet_corner(y, size);
+    }
+    axis_end(x, size);
+    axis_end(y, size);
+}
+
+// Infinite texels and NaNs beside a corner count, even if their weight is 0.
+// [random_textures/cube_gradient]
 static void add_weight(uint16_t *weight, unsigned more)
 {
-    if (more)
-        *weight = (uint16_t)((*weight & (KN_WEIGHT_TINY - 1)) + more);
+    const unsigned sum = (*weight & (KN_WEIGHT_TINY - 1)) + more;
+
+    *weight = (uint16_t)(sum ? sum : KN_WEIGHT_TINY);
 }
 
 void kn_cube_seams(struct kn_taps *taps, unsigned from, int32_t size)
 {
     unsigned corner = KN_TAPS_MAX;
 
-    for (unsigned i = from; i < from + 4; i++)
-        if (is_beside(taps->x[i], size) && is_beside(taps->y[i], size))
+    for (unsigned i = from; i < from + 4; i++) {
+        const bool x_out = is_outside(taps->x[i], size), y_out = is_outside(taps->y[i], size);
+        if (x_out && y_out)
             corner = i;
-        else
-            cross_edge(taps, i, size);
+        else if (x_out || y_out)
+            seam_cross(size, &taps->x[i], &taps->y[i], &taps->z[i]);
+    }
     if (corner == KN_TAPS_MAX)
         return;
     // It gives a third of its weight to each of its neighbours, rounded to the nearest, and the
-    // rest to the texel opposite.
+    // rest to the texel opposite. [filter_corners]
     const unsigned opposite = from + ((corner - from) ^ 3);
     const unsigned whole = taps->weight[corner] & (KN_WEIGHT_TINY - 1);
-    const unsigned third = (whole * 85u + 128) >> 8;
+    const unsigned third = (2 * whole + 3) / 6;
 
     for (unsigned i = from; i < from + 4; i++)
         if (i != corner)

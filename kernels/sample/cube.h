@@ -20,6 +20,12 @@ void kn_cube_plane(unsigned face, const double vector[3], double st[2]);
 // face: 0 to 5.
 unsigned kn_cube_face(struct kn_lane *lane);
 
+struct kn_axis;
+
+// Samples of anisotropic filters may be far outside of a face. Moves those that have texels beyond
+// two edges next to the corner, and others no farther than the next face. [filter_corners]
+void kn_cube_axes(struct kn_axis *x, struct kn_axis *y, int32_t size);
+
 // Replaces those of four taps from `from` on that are outside of a face of size texels by their
 // neighbours on other faces: z becomes the other face. At a corner, where three faces meet, one tap
 // does not exist: it gives its weight to the others, and becomes taps->corner.

@@ -171,8 +171,9 @@ static void sum_lanes(enum kn_sample_class class, const struct plane *p,
             weights[k] = (uint16_t)(p->weight[k][i] || !plane_counts(p, k, i) ? p->weight[k][i]
                                                                               : KN_WEIGHT_TINY);
         if (active >> i & 1)
-            value[i] = kn_filter_result(kn_filter_class(class),
-                                        kn_filter_sum(class, texels, weights, 1, 4, 0));
+            value[i] = kn_filter_result(
+                kn_filter_class(class),
+                kn_filter_sum(class, texels, weights, (struct kn_slabs){1, 1, 4, 0, 2}));
     }
 }
 

@@ -40,7 +40,7 @@ static struct kn_lane lane_read(const struct kn_texture *t, const struct kn_fetc
 struct texels {
     uint32_t value[4][KN_FILTER_SLABS_MAX * 4];
     uint16_t weight[KN_FILTER_SLABS_MAX * 4];
-    unsigned slabs, count;
+    unsigned slabs, lower, count; // `lower` of the slabs are of the lower level
 };
 
 static void texels_read(const struct kn_texture *t, unsigned level, const struct kn_taps *taps,
@@ -66,12 +66,15 @@ static void texels_read(const struct kn_texture *t, unsigned level, const struct
 static void texels_filter(const struct kn_texture *t, const struct texels *from, bool sums,
                           unsigned more, uint32_t result[4])
 {
+    const bool small = t->element_B <= 4; // the card reads twice as many texels at a time
+
     for (unsigned c = 0; c < 4; c++) {
         enum kn_sample_class class = kn_texel_class(t, c);
         uint32_t value = from->value[c][0];
         if (sums) {
-            value =
-                kn_filter_sum(class, from->value[c], from->weight, from->slabs, from->count, more);
+            value = kn_filter_sum(class, from->value[c], from->weight,
+                                  (struct kn_slabs){from->slabs, from->lower, from->count, more,
+                                                    small || class == KN_SAMPLE_SRGB ? 4 : 2});
             class = kn_filter_class(class);
         }
         result[c] = kn_filter_result(class, value);
@@ -88,6 +91,7 @@ static void lane_sample(const struct kn_texture *t, struct kn_lod lod, const str
     texels.slabs = 0;
     kn_footprint(t, lod, lane, t->filter, &taps);
     texels_read(t, lod.level, &taps, 0, &texels);
+    texels.lower = taps.upper / taps.count;
     texels_filter(t, &texels, t->filter || t->mip_linear, 0, result);
 }
 
@@ -111,6 +115,8 @@ static void lane_sample_probes(const struct kn_texture *t, struct kn_lod lod,
                                   kn_probes_weigh(probes, k, i, lod.fraction), t->filter, &taps);
             texels_read(t, lod.level + k, &taps, probes->more - row->more, &texels);
         }
+        if (k == 0)
+            texels.lower = texels.slabs;
     }
     texels_filter(t, &texels, true, probes->more, result);
 }
@@ -217,8 +223,9 @@ static uint32_t tap_component(const struct kn_texture *t, unsigned level,
         kn_texel_read(t, level, (const int32_t[]){taps->x[k], taps->y[k], taps->z[k]}, texel);
         value[i] = texel[component];
     }
-    return kn_filter_result(kn_filter_class(class),
-                            kn_filter_sum(class, value, corner ? thirds : all, 1, count, 0));
+    return kn_filter_result(
+        kn_filter_class(class),
+        kn_filter_sum(class, value, corner ? thirds : all, (struct kn_slabs){1, 1, count, 0, 2}));
 }
 
 // The four texels of a linear filter, in this order: (0, 1), (1, 1), (1, 0), (0, 0).

@@ -15,8 +15,8 @@ static const struct format format_half = {11, 0x7c00, 0x8000, true};
 
 // The card computes with fixed point inside a slab. The last bit of the slab's largest texel sets
 // the scale. Each texel keeps GUARD_BITS more bits below it, and the rest is cut off. The sum has
-// SLAB_BITS bits below it, because weights add 8 bits and slab_add needs two more.
-enum { GUARD_BITS = 4, SLAB_BITS = 14 };
+// SLAB_BITS bits below it, because weights add 8 bits and slab_add keeps up to 3 more.
+enum { GUARD_BITS = 4, SLAB_BITS = 15 };
 
 struct slab {
     int64_t sum;  // a multiple of 2^-SLAB_BITS of the last bit of the largest texel
@@ -75,9 +75,9 @@ static struct slab slab_sum(const struct format *f, const uint32_t *value, const
         const int exponent = format_exponent(f, value[i]);
         if (weight[i] && (value[i] & f->infinity) == f->infinity)
             slab_special(&s, f, value[i]);
+        s.positive |= weight[i] && !(value[i] & f->sign);
         if (!weight_units(weight[i]))
             continue;
-        s.positive |= !(value[i] & f->sign);
         if (format_mantissa(f, value[i]) && exponent > s.exponent)
             s.exponent = exponent;
     }
@@ -92,25 +92,42 @@ static struct slab slab_sum(const struct format *f, const uint32_t *value, const
     return s;
 }
 
-// Adds the sums of slabs. Each is first aligned to the largest exponent of all slabs and rounded
-// down. The card keeps 13 bits if there are two slabs, and 14 bits if there are four (two levels of
-// a 3D texture). Both numbers are measured; no reason for the difference is known.
-static struct slab slab_add(const struct slab *slab, unsigned slabs)
+// Aligns the sum of a slab to an exponent that is not smaller, and rounds it down to `low` bits
+// above its last one.
+static int64_t slab_shift(const struct slab *s, int exponent, int low)
 {
-    const int cut = slabs == 2 ? 1 : 0;
-    struct slab s = {.exponent = INT32_MIN};
+    if (!s->sum)
+        return 0;
+    const int shift = exponent - s->exponent + low;
+    return (s->sum >> (shift > 62 ? 62 : shift)) * ((int64_t)1 << low);
+}
 
-    for (unsigned i = 0; i < slabs; i++)
-        s.exponent = slab[i].exponent > s.exponent ? slab[i].exponent : s.exponent;
-    for (unsigned i = 0; i < slabs; i++) {
-        if (slab[i].sum) {
-            const int shift = s.exponent - slab[i].exponent + cut;
-            s.sum += (slab[i].sum >> (shift > 62 ? 62 : shift)) * (1 << cut);
+// Adds the sums of slabs, some at a time, but not those of two levels. These and the sum so far are
+// aligned to the largest of their exponents and rounded down to a power of 16, which is 12 to 15
+// bits below the last bit of the largest texel. [filter_weak, filter_sums/srgb]
+static struct slab slab_add(const struct slab *slab, struct kn_slabs slabs)
+{
+    struct slab s = {.exponent = INT32_MIN};
+    unsigned end;
+
+    if (slabs.all == 1)
+        return slab[0];
+    for (unsigned i = 0; i < slabs.all; i = end) {
+        const unsigned level = i < slabs.lower ? slabs.lower : slabs.all;
+        end = i + slabs.together < level ? i + slabs.together : level;
+        int exponent = s.exponent;
+        for (unsigned k = i; k < end; k++)
+            exponent = slab[k].exponent > exponent ? slab[k].exponent : exponent;
+        const int low = SLAB_BITS + (int)slabs.more - 12 - (exponent & 3);
+        s.sum = slab_shift(&s, exponent, low);
+        s.exponent = exponent;
+        for (unsigned k = i; k < end; k++) {
+            s.sum += slab_shift(&slab[k], exponent, low);
+            s.nan |= slab[k].nan;
+            s.positive_infinity |= slab[k].positive_infinity;
+            s.negative_infinity |= slab[k].negative_infinity;
+            s.positive |= slab[k].positive;
         }
-        s.nan |= slab[i].nan;
-        s.positive_infinity |= slab[i].positive_infinity;
-        s.negative_infinity |= slab[i].negative_infinity;
-        s.positive |= slab[i].positive;
     }
     return s;
 }
@@ -152,36 +169,44 @@ static uint32_t slab_round(const struct format *f, struct slab s)
 }
 
 static uint32_t sum_float(const struct format *f, const uint32_t *value, const uint16_t *weight,
-                          unsigned slabs, unsigned count, unsigned more)
+                          struct kn_slabs slabs)
 {
     struct slab slab[KN_FILTER_SLABS_MAX], sum;
 
-    for (unsigned i = 0; i < slabs; i++)
-        slab[i] = slab_sum(f, value + i * count, weight + i * count, count);
-    sum = slabs == 1 ? slab[0] : slab_add(slab, slabs);
-    sum.exponent -= sum.sum ? (int)more : 0;
+    for (unsigned i = 0; i < slabs.all; i++)
+        slab[i] = slab_sum(f, value + i * slabs.count, weight + i * slabs.count, slabs.count);
+    sum = slab_add(slab, slabs);
+    sum.exponent -= sum.sum ? (int)slabs.more : 0;
     return slab_round(f, sum);
 }
 
 // A decoded sRGB texel is the number n / 2^q: n is in the lower 8 bits of its value, q above them.
 // The largest texels have the smallest q. All texels of a slab are shifted to the smallest q, and
 // the bits that do not fit are cut off. Texels of weight 0 do not count.
-static uint32_t sum_srgb(const uint32_t *value, const uint16_t *weight, unsigned slabs,
-                         unsigned count, unsigned more)
+static struct slab slab_srgb(const uint32_t *value, const uint16_t *weight, unsigned count)
 {
-    // units of 2^-22 if the weights are 256 in all
-    struct slab s = {.exponent = SLAB_BITS + 3 - (int)more, .positive = true};
+    uint32_t q = 14;
+    int64_t sum = 0;
 
-    for (unsigned k = 0; k < slabs * count; k += count) {
-        uint32_t q = 14, sum = 0;
-        for (unsigned i = k; i < k + count; i++)
-            q = weight_units(weight[i]) && value[i] >> 8 < q ? value[i] >> 8 : q;
-        for (unsigned i = k; i < k + count; i++)
-            if (weight_units(weight[i]))
-                sum += ((value[i] & 255) >> ((value[i] >> 8) - q)) * weight_units(weight[i]);
-        s.sum += (int64_t)sum << (14 - q);
-    }
-    return slab_round(&format_half, s);
+    for (unsigned i = 0; i < count; i++)
+        q = weight_units(weight[i]) && value[i] >> 8 < q ? value[i] >> 8 : q;
+    for (unsigned i = 0; i < count; i++)
+        if (weight_units(weight[i]))
+            sum += ((value[i] & 255) >> ((value[i] >> 8) - q)) * weight_units(weight[i]);
+    return (struct slab){.sum = sum << (SLAB_BITS - 12), .exponent = 18 - (int)q, .positive = true};
+}
+
+// Slabs are added as those of floating-point texels, with exponents of their own and four at a
+// time.
+static uint32_t sum_srgb(const uint32_t *value, const uint16_t *weight, struct kn_slabs slabs)
+{
+    struct slab slab[KN_FILTER_SLABS_MAX], sum;
+
+    for (unsigned i = 0; i < slabs.all; i++)
+        slab[i] = slab_srgb(value + i * slabs.count, weight + i * slabs.count, slabs.count);
+    sum = slab_add(slab, slabs);
+    sum.exponent += 11 - (int)slabs.more; // that of an f16
+    return slab_round(&format_half, sum);
 }
 
 static int64_t sum_integer(const uint32_t *value, const uint16_t *weight, unsigned count)
@@ -218,18 +243,18 @@ static int32_t widen_snorm8(int32_t sum, unsigned more)
 }
 
 uint32_t kn_filter_sum(enum kn_sample_class class, const uint32_t *value, const uint16_t *weight,
-                       unsigned slabs, unsigned count, unsigned more)
+                       struct kn_slabs slabs)
 {
-    const unsigned shift = 8 + more, all = slabs * count;
+    const unsigned shift = 8 + slabs.more, all = slabs.all * slabs.count;
     const int64_t half = INT64_C(1) << (shift - 1);
 
     switch (class) {
     case KN_SAMPLE_FLOAT:
-        return sum_float(&format_float, value, weight, slabs, count, more);
+        return sum_float(&format_float, value, weight, slabs);
     case KN_SAMPLE_HALF:
-        return sum_float(&format_half, value, weight, slabs, count, more);
+        return sum_float(&format_half, value, weight, slabs);
     case KN_SAMPLE_SRGB:
-        return sum_srgb(value, weight, slabs, count, more);
+        return sum_srgb(value, weight, slabs);
     case KN_SAMPLE_UNORM:
     case KN_SAMPLE_SHORT:
     case KN_SAMPLE_UNORM10:
@@ -242,8 +267,8 @@ uint32_t kn_filter_sum(enum kn_sample_class class, const uint32_t *value, const 
         return (uint32_t)at_least((int32_t)((sum_integer(value, weight, all) + half) >> shift),
                                   -32767);
     case KN_SAMPLE_SNORM8:
-        return (uint32_t)at_least(widen_snorm8((int32_t)sum_integer(value, weight, all), more),
-                                  -32767);
+        return (uint32_t)at_least(
+            widen_snorm8((int32_t)sum_integer(value, weight, all), slabs.more), -32767);
     default:
         return value[0];
     }

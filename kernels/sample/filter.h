@@ -6,11 +6,19 @@
 
 enum { KN_FILTER_SLABS_MAX = 32 };
 
-// Sums values of a class with their weights. `value` and `weight` have slabs * count entries, slab
-// after slab; the weights are 256 << more in all. The result is of the same class, but of SNORM8 it
-// is SNORM16. At most KN_FILTER_SLABS_MAX slabs.
+// Slabs of one or two levels, one after the other: at most KN_FILTER_SLABS_MAX.
+struct kn_slabs {
+    unsigned all;
+    unsigned lower;    // those of the lower level, which come first
+    unsigned count;    // texels of a slab
+    unsigned more;     // the weights are 256 << more in all
+    unsigned together; // slabs that are added at a time
+};
+
+// Sums values of a class with their weights: `value` and `weight` have all * count entries. The
+// result is of the same class, but of SNORM8 it is SNORM16.
 uint32_t kn_filter_sum(enum kn_sample_class class, const uint32_t *value, const uint16_t *weight,
-                       unsigned slabs, unsigned count, unsigned more);
+                       struct kn_slabs slabs);
 
 // The class of kn_filter_sum's results.
 enum kn_sample_class kn_filter_class(enum kn_sample_class class);

@@ -161,6 +161,8 @@ static void taps_level(const struct kn_texture *t, unsigned level, const struct 
         taps->slabs++;
         return;
     }
+    if (cube && t->seamless)
+        kn_cube_axes(&axis[0], &axis[1], (int32_t)t->level[level].width);
     taps_linear(taps, axis, used, layer, whole);
     if (cube && t->seamless)
         kn_cube_seams(taps, from, (int32_t)t->level[level].width);
