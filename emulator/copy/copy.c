@@ -26,7 +26,7 @@ static bool is_empty(const struct em_copy *c)
     return !c->width_B || !c->height || !c->depth;
 }
 
-static void init_command(struct em_copy_command *c)
+void em_copy_init(struct em_copy_command *c)
 {
     em_command_init(&c->command, &copy_ops, sizeof *c);
     c->command.accesses_at = offsetof(struct em_copy_command, access);
@@ -36,7 +36,7 @@ static void init_command(struct em_copy_command *c)
 static CUresult prepare(const struct em_copy *copy, struct em_copy_command *c)
 {
     em_assert_locked();
-    init_command(c);
+    em_copy_init(c);
     c->extent = (struct dm_box_extent){copy->width_B, copy->height, copy->depth};
     CUresult r = em_copy_check_end(copy, true, "destination", c);
     if (r)
@@ -66,7 +66,7 @@ CUresult em_copy_prepare(const struct em_copy *copy, struct em_command **out)
 // "The function will return once the pageable buffer has been copied to the staging memory for DMA
 // transfer to device memory, but the DMA to final destination may not have completed": an
 // error of that part is returned by the next call.
-static bool is_found_later(const struct em_copy_command *c, CUresult r)
+bool em_copy_is_found_later(const struct em_copy_command *c, CUresult r)
 {
     const struct dm_box_extent *e = &c->extent;
     return r == CUDA_ERROR_LAUNCH_FAILED && em_quirk(STAGED_COPY_FAILS_LATER) && c->src.pageable &&
@@ -125,7 +125,7 @@ static CUresult capture_copy(const struct em_copy *copy, struct em_stream *strea
 }
 
 // Whether the call returns only when the copy is done (manual, "API synchronization behavior").
-static bool has_to_wait(const struct em_copy_command *c, bool async)
+bool em_copy_has_to_wait(const struct em_copy_command *c, bool async)
 {
     const enum em_residence dst = c->dst.residence, src = c->src.residence;
     // "For transfers between device memory and pageable host memory, the function might be
@@ -157,17 +157,36 @@ static __attribute__((noinline)) bool run_shared(struct em_share *share, const s
         em_share_leave(share);
         return false;
     }
-    init_command(&c);
+    em_copy_init(&c);
     c.command.access_count = EM_COPY_ACCESSES;
-    bool wait = has_to_wait(&c, async);
+    bool wait = em_copy_has_to_wait(&c, async);
     if (!em_issue_shared(share, stream, &c.command, wait ? EM_SUBMIT_SYNC : EM_SUBMIT_ASYNC,
                          result))
         return false;
-    if (em_unlikely(*result) && is_found_later(&c, *result))
+    if (em_unlikely(*result) && em_copy_is_found_later(&c, *result))
         *result = CUDA_SUCCESS;
     if (wait || !async) // it has run
         waited();
     return true;
+}
+
+// Lets a copy that has to wait take its bytes along. Returns whether it does. *result: of a second
+// check, because em_lock is released while the program's memory is read.
+static __attribute__((noinline)) bool stage(const struct em_copy *copy, struct em_copy_command *c,
+                                            CUresult *result)
+{
+    struct em_staged staged;
+    if (!em_stage_reserve(c, &staged))
+        return false;
+    em_unlock();
+    const bool filled = em_stage_fill(c, &staged);
+    em_lock_again();
+    em_command_release(&c->command);
+    *result = prepare(copy, c);
+    if (!*result && filled && em_stage_use(c, &staged))
+        return true;
+    em_stage_drop(&staged); // the copy itself reports a fault
+    return false;
 }
 
 CUresult em_copy(const struct em_copy *copy, struct em_stream *stream, bool async)
@@ -185,24 +204,24 @@ CUresult em_copy(const struct em_copy *copy, struct em_stream *stream, bool asyn
         if (run_shared(share, copy, stream, async, &r))
             return r;
         em_lock();
-    } else if (em_likely(em_copy_in_place(copy, stream, &synchronous))) {
-        em_offer_sharing(stream);
-        em_unlock();
+    } else if (em_likely(em_copy_in_place(copy, stream, async, &synchronous, &r))) {
         if (!async || synchronous)
             waited();
-        return CUDA_SUCCESS;
+        return r;
     }
     em_cancel_off();
     r = prepare(copy, &c);
     if (!r) {
-        wait = has_to_wait(&c, async);
+        wait = em_copy_has_to_wait(&c, async);
         if (em_unlikely(wait && async && em_stream_must_wait(stream)))
-            wait = !em_copy_stage(&c);
+            wait = !stage(copy, &c, &r);
+    }
+    if (!r) {
         const int how = wait ? EM_SUBMIT_SYNC : EM_SUBMIT_ASYNC;
         // A copy that nothing holds up is done too when the call returns.
         wait |= !async && !em_stream_must_wait(stream);
         r = em_issue(stream, &c.command, how);
-        if (em_unlikely(r) && is_found_later(&c, r))
+        if (em_unlikely(r) && em_copy_is_found_later(&c, r))
             r = CUDA_SUCCESS;
     }
     em_offer_sharing(stream);

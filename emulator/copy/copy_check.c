@@ -267,10 +267,31 @@ static CUresult check_array(const struct em_end *end, const struct em_copy *c, b
 
 // ---- shared calls ----
 
-static bool check_row_end(const struct em_end *end, uint64_t size_B, bool is_dst,
-                          struct em_copy_place *place, struct em_access *access)
+void em_copy_set_row_end(struct em_copy_command *c, bool is_dst, uint64_t address, uint64_t size_B,
+                         struct em_allocation *memory)
 {
+    em_assert_readable();
     const enum em_access_mode mode = is_dst ? EM_ACCESS_WRITE : EM_ACCESS_READ;
+    struct em_copy_place *place = is_dst ? &c->dst : &c->src;
+    struct em_access *access = &c->access[is_dst ? EM_COPY_WRITES : EM_COPY_READS];
+    place->surface = (struct dm_surface){.base = (void *)(uintptr_t)address, .pitch_B = size_B};
+    place->at = (struct dm_position){0, 0, 0};
+    place->storage = NULL;
+    place->pageable = !memory;
+    place->residence = memory ? em_memory_residence(memory) : EM_ON_HOST;
+    place->may_fault = memory && em_memory_may_fault(memory);
+    if (memory) {
+        em_memory_access(access, memory, address, size_B, mode);
+    } else {
+        em_access_init(access, NULL, NULL, mode);
+        access->address = address;
+        access->size_B = size_B;
+    }
+}
+
+static bool check_row_end(const struct em_end *end, uint64_t size_B, bool is_dst,
+                          struct em_copy_command *command)
+{
     const uint64_t address = end->address, last = address + size_B - 1;
     const unsigned needs =
         is_dst ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_READ;
@@ -281,19 +302,7 @@ static bool check_row_end(const struct em_end *end, uint64_t size_B, bool is_dst
     if (!a && (end->kind == EM_END_DEVICE || em_memory_overlapping(address, size_B) ||
                em_is_device_address(address) || em_is_device_address(last)))
         return false;
-    place->surface = (struct dm_surface){.base = (void *)(uintptr_t)address, .pitch_B = size_B};
-    place->at = (struct dm_position){0, 0, 0};
-    place->storage = NULL;
-    place->pageable = !a;
-    place->residence = a ? em_memory_residence(a) : EM_ON_HOST;
-    place->may_fault = false;
-    if (a) {
-        em_memory_access(access, a, address, size_B, mode);
-    } else {
-        em_access_init(access, NULL, NULL, mode);
-        access->address = address;
-        access->size_B = size_B;
-    }
+    em_copy_set_row_end(command, is_dst, address, size_B, a);
     return true;
 }
 
@@ -303,10 +312,8 @@ bool em_copy_check_row(const struct em_copy *copy, struct em_copy_command *comma
     if (copy->width_B > EM_SHARED_MOST_B || copy->height != 1 || copy->depth != 1)
         return false;
     command->extent = (struct dm_box_extent){copy->width_B, 1, 1};
-    return check_row_end(&copy->dst, copy->width_B, true, &command->dst,
-                         &command->access[EM_COPY_WRITES]) &&
-           check_row_end(&copy->src, copy->width_B, false, &command->src,
-                         &command->access[EM_COPY_READS]);
+    return check_row_end(&copy->dst, copy->width_B, true, command) &&
+           check_row_end(&copy->src, copy->width_B, false, command);
 }
 
 CUresult em_copy_check_end(const struct em_copy *copy, bool is_dst, const char *name,

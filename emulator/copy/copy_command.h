@@ -29,6 +29,9 @@ struct em_copy_command {
     struct em_access access[EM_COPY_ACCESSES];
 };
 
+// Prepares the command of a copy without its places and accesses.
+void em_copy_init(struct em_copy_command *command);
+
 // Checks one end of a copy that is not empty and fills in its place and its access. `name` names
 // the end in messages. Precondition: em_lock held.
 CUresult em_copy_check_end(const struct em_copy *copy, bool is_dst, const char *name,
@@ -42,6 +45,16 @@ enum { EM_SHARED_MOST_B = 64 << 10 };
 // this one.
 // Precondition: em_lock held or shared.
 bool em_copy_check_row(const struct em_copy *copy, struct em_copy_command *command);
+
+// Fills in one end of such a row, which begins in `memory`, or in memory of the program if that is
+// NULL. Precondition: em_lock held or shared.
+void em_copy_set_row_end(struct em_copy_command *command, bool is_dst, uint64_t address,
+                         uint64_t size_B, struct em_allocation *memory);
+
+// Whether the call returns only when the copy is done.
+bool em_copy_has_to_wait(const struct em_copy_command *command, bool async);
+// Whether the error `r` of the copy is returned by the next call instead of this one.
+bool em_copy_is_found_later(const struct em_copy_command *command, CUresult r);
 
 // Records the bytes of an end that is in host memory. To be called if em_recording_contents is set.
 void em_copy_record(const struct em_copy_command *command, const struct em_copy_place *end,

@@ -307,8 +307,6 @@ CUresult em_memory_fill(const struct em_fill *fill, struct em_stream *stream, in
             return r;
         em_lock();
     } else if (em_likely(em_fill_in_place(fill, stream))) {
-        em_offer_sharing(stream);
-        em_unlock();
         return CUDA_SUCCESS;
     }
     em_cancel_off();

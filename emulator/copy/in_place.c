@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Runs small copies and fills while em_lock is held.
+// Runs small copies and fills without a command.
 #include "in_place.h"
 
 #include "call.h"
 #include "clock.h"
 #include "command.h"
 #include "copy.h"
+#include "copy_command.h"
 #include "error.h"
 #include "fill.h"
 #include "guard.h"
@@ -50,7 +51,8 @@ static void copy_row(void *arg)
 }
 
 struct row_end {
-    bool pageable, on_host;
+    struct em_allocation *memory; // NULL: the program's own
+    bool on_host;
     bool may_fault; // someone else may take its bytes away
 };
 
@@ -63,43 +65,103 @@ check_row(const struct em_end *end, uint64_t size_B, unsigned access, struct row
         end->pitch_B || end->rows || !address || last < address)
         return false;
     if (end->kind == EM_END_ANY && !em_is_device_address(address) && !em_is_device_address(last) &&
-        !em_memory_overlapping(address, size_B)) { // the program's own
-        *out = (struct row_end){.pageable = true, .on_host = true};
+        !em_memory_overlapping(address, size_B)) {
+        *out = (struct row_end){.on_host = true};
         return true;
     }
-    const struct em_allocation *a = em_memory_find_unwatched(address, size_B, access);
+    struct em_allocation *a = em_memory_find_unwatched(address, size_B, access);
     if (!a)
         return false;
-    *out = (struct row_end){.on_host = em_memory_residence(a) == EM_ON_HOST,
+    *out = (struct row_end){.memory = a,
+                            .on_host = em_memory_residence(a) == EM_ON_HOST,
                             .may_fault = em_memory_may_fault(a)};
     return true;
 }
 
-bool em_copy_in_place(const struct em_copy *copy, struct em_stream *stream, bool *synchronous)
+// A copy of memory that the driver does not control.
+struct detached {
+    struct em_copy_command command; // not set before it is adopted
+    const struct em_copy *copy;
+    struct em_stream *stream;
+    struct row_end dst, src;
+};
+
+// Nothing has changed since em_lock was released, so the ends are still valid.
+static void adopt(void *argument)
+{
+    struct detached *d = argument;
+    const struct em_copy *copy = d->copy;
+    em_assert_locked();
+    em_copy_init(&d->command);
+    d->command.command.access_count = EM_COPY_ACCESSES;
+    d->command.command.stream = d->stream;
+    d->command.extent = (struct dm_box_extent){copy->width_B, 1, 1};
+    em_copy_set_row_end(&d->command, true, copy->dst.address, copy->width_B, d->dst.memory);
+    em_copy_set_row_end(&d->command, false, copy->src.address, copy->width_B, d->src.memory);
+    em_command_adopt(&d->command.command);
+}
+
+static __attribute__((noinline, cold)) CUresult end_adopted(struct detached *d, bool async, bool ok)
+{
+    struct em_copy_command *c = &d->command;
+    em_lock(); // after it, the command is complete
+    em_unlock();
+    const int how = em_copy_has_to_wait(c, async) ? EM_SUBMIT_SYNC : EM_SUBMIT_ASYNC;
+    const CUresult r = em_command_end_adopted(&c->command, !ok, how);
+    return em_copy_is_found_later(c, r) ? CUDA_SUCCESS : r;
+}
+
+static bool copy_detached(struct detached *d, struct row *row, bool async, CUresult *result)
+{
+    if (!em_stream_detach(d->stream, adopt, d))
+        return false;
+    const bool ok = run_guarded(copy_row, row, d->dst.may_fault || d->src.may_fault);
+    const bool adopted = em_stream_end_detached(d->stream);
+    *result = CUDA_SUCCESS;
+    if (em_likely(ok && !adopted))
+        return true;
+    if (adopted)
+        *result = end_adopted(d, async, ok);
+    else
+        em_lock();
+    return adopted;
+}
+
+bool em_copy_in_place(const struct em_copy *copy, struct em_stream *stream, bool async,
+                      bool *synchronous, CUresult *result)
 {
     em_assert_locked();
     const uint64_t size_B = copy->width_B;
-    struct row_end dst, src;
+    struct detached d;
     if (em_unlikely(em_recording_contents)) // em_copy_run records the bytes
         return false;
     if (em_unlikely(em_recording) && em_stop_is_on()) // it stops before each command
         return false;
     if (size_B > EM_IN_PLACE_MOST_B || copy->height != 1 || copy->depth != 1 ||
-        !check_row(&copy->dst, size_B, CU_MEM_ACCESS_FLAGS_PROT_READWRITE, &dst) ||
-        !check_row(&copy->src, size_B, CU_MEM_ACCESS_FLAGS_PROT_READ, &src) ||
+        !check_row(&copy->dst, size_B, CU_MEM_ACCESS_FLAGS_PROT_READWRITE, &d.dst) ||
+        !check_row(&copy->src, size_B, CU_MEM_ACCESS_FLAGS_PROT_READ, &d.src) ||
         !em_stream_runs_in_place(stream))
         return false;
     struct row row = {(uint8_t *)(uintptr_t)copy->dst.address,
                       (const uint8_t *)(uintptr_t)copy->src.address, size_B};
-    *synchronous = dst.pageable || src.pageable || (dst.on_host && src.on_host);
+    const bool pageable = !d.dst.memory || !d.src.memory;
+    *synchronous = pageable || (d.dst.on_host && d.src.on_host);
+    if (pageable || d.dst.may_fault || d.src.may_fault) {
+        d.copy = copy;
+        d.stream = stream;
+        return copy_detached(&d, &row, async, result);
+    }
     const uint64_t begin = em_unlikely(em_recording) ? dm_ticks() : 0;
-    if (!run_guarded(copy_row, &row, dst.may_fault || src.may_fault))
+    if (!run_guarded(copy_row, &row, false))
         return false;
     if (em_unlikely(em_recording))
         em_record_in_place(stream, "memcpy", begin,
                            (const struct em_record_span[]){{copy->src.address, size_B, false},
                                                            {copy->dst.address, size_B, true}},
                            2);
+    em_offer_sharing(stream);
+    em_unlock();
+    *result = CUDA_SUCCESS;
     return true;
 }
 
@@ -127,16 +189,20 @@ bool em_fill_in_place(const struct em_fill *fill, struct em_stream *stream)
         return false;
     const struct em_allocation *a = em_memory_find_unwatched(
         fill->address, fill->width * fill->value_B, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
-    // Fills reach imported memory only in the context that has mapped it.
-    if (!a || em_memory_is_context_bound(a) || !em_stream_runs_in_place(stream))
+    // Fills reach imported memory only in the context that has mapped it. Others may have to serve
+    // the page faults of memory that may fault.
+    if (!a || em_memory_is_context_bound(a) || em_memory_may_fault(a) ||
+        !em_stream_runs_in_place(stream))
         return false;
     struct em_fill f = *fill;
     const uint64_t begin = em_unlikely(em_recording) ? dm_ticks() : 0;
-    if (!run_guarded(fill_row, &f, em_memory_may_fault(a)))
+    if (!run_guarded(fill_row, &f, false))
         return false;
     if (em_unlikely(em_recording))
         em_record_in_place(
             stream, "memset", begin,
             &(const struct em_record_span){fill->address, fill->width * fill->value_B, true}, 1);
+    em_offer_sharing(stream);
+    em_unlock();
     return true;
 }

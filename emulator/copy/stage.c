@@ -25,15 +25,20 @@ static unsigned blocks_of(uint64_t size_B)
     return (unsigned)((size_B + BLOCK_B - 1) / BLOCK_B);
 }
 
+void em_stage_drop(const struct em_staged *staged)
+{
+    em_assert_locked();
+    if (staged->size_B <= SMALL_MOST_B)
+        small_B -= staged->size_B;
+    else
+        blocks -= blocks_of(staged->size_B);
+    dm_free(staged->bytes);
+}
+
 static void release(struct em_command *command)
 {
     struct em_copy_command *c = (struct em_copy_command *)command;
-    em_assert_locked();
-    if (size_of(c) <= SMALL_MOST_B)
-        small_B -= size_of(c);
-    else
-        blocks -= blocks_of(size_of(c));
-    dm_free(c->src.surface.base);
+    em_stage_drop(&(struct em_staged){c->src.surface.base, size_of(c)});
 }
 
 static const struct em_command_ops staged_ops = {
@@ -60,42 +65,60 @@ static void take_along(void *argument)
     t->status = dm_box_copy(&t->to, start, &c->src.surface, c->src.at, c->extent);
 }
 
+static bool qualifies(const struct em_copy_command *c)
+{
+    const struct dm_box_extent *e = &c->extent;
+    return c->src.pageable && c->dst.residence == EM_ON_DEVICE && e->width_B <= BLOCKS * BLOCK_B &&
+           e->height <= BLOCKS * BLOCK_B && e->depth <= BLOCKS * BLOCK_B;
+}
+
+bool em_stage_reserve(const struct em_copy_command *c, struct em_staged *out)
+{
+    em_assert_locked();
+    if (!qualifies(c) || !has_room(size_of(c)))
+        return false;
+    out->size_B = size_of(c);
+    out->bytes = dm_alloc(out->size_B);
+    if (!out->bytes)
+        return false;
+    if (out->size_B <= SMALL_MOST_B)
+        small_B += out->size_B;
+    else
+        blocks += blocks_of(out->size_B);
+    return true;
+}
+
 // Manual, "API synchronization behavior", of asynchronous copies: "For transfers from pageable host
 // memory to device memory, host memory is copied to a staging buffer immediately […]. The function
 // will return once the pageable buffer has been copied to the staging memory."
-bool em_copy_stage(struct em_copy_command *c)
+bool em_stage_fill(const struct em_copy_command *c, const struct em_staged *staged)
 {
-    em_assert_locked();
+    em_assert_unlocked();
     struct dm_fault fault;
     const struct dm_box_extent *e = &c->extent;
-    if (!c->src.pageable || c->dst.residence != EM_ON_DEVICE || e->width_B > BLOCKS * BLOCK_B ||
-        e->height > BLOCKS * BLOCK_B || e->depth > BLOCKS * BLOCK_B || !has_room(size_of(c)))
-        return false;
-    const uint64_t size_B = size_of(c);
     struct transfer t = {
         .command = c,
-        .to = {.base = dm_alloc(size_B), .pitch_B = e->width_B, .slice_B = e->width_B * e->height}};
-    if (!t.to.base)
+        .to = {.base = staged->bytes, .pitch_B = e->width_B, .slice_B = e->width_B * e->height}};
+    return !(c->src.may_fault ? dm_guarded_foreign : dm_guarded)(take_along, &t, &fault) &&
+           !t.status;
+}
+
+bool em_stage_use(struct em_copy_command *c, const struct em_staged *staged)
+{
+    em_assert_locked();
+    const struct dm_box_extent *e = &c->extent;
+    if (!qualifies(c))
         return false;
-    const int faulted =
-        (c->src.may_fault ? dm_guarded_foreign : dm_guarded)(take_along, &t, &fault);
-    if (faulted || t.status) {
-        dm_free(t.to.base); // the copy itself reports the error
-        return false;
-    }
-    if (size_B <= SMALL_MOST_B)
-        small_B += size_B;
-    else
-        blocks += blocks_of(size_B);
     if (em_recording_contents)
         em_copy_record(c, &c->src, RF_READS);
     c->command.ops = &staged_ops;
-    c->src.surface = t.to;
+    c->src.surface = (struct dm_surface){
+        .base = staged->bytes, .pitch_B = e->width_B, .slice_B = e->width_B * e->height};
     c->src.at = (struct dm_position){0, 0, 0};
     c->src.pageable = c->src.may_fault = false;
     // The program's memory is not read any more, and nobody else knows the staging memory.
-    c->access[EM_COPY_READS].address = (uint64_t)(uintptr_t)t.to.base;
-    c->access[EM_COPY_READS].size_B = size_B;
+    c->access[EM_COPY_READS].address = (uint64_t)(uintptr_t)staged->bytes;
+    c->access[EM_COPY_READS].size_B = staged->size_B;
     c->command.accesses_at = offsetof(struct em_copy_command, access[EM_COPY_WRITES]);
     c->command.access_count = 1;
     return true;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "counter.h"
+#include "detached.h"
 #include "mutex.h"
 #include "share.h"
 #include "thread.h"
@@ -51,6 +52,14 @@ static inline bool em_lock_if_free(void)
     return true;
 }
 
+// To be called when em_lock was taken: enters a command that runs without it (detached.h) into the
+// scheduler.
+static inline void em_lock_adopt(void)
+{
+    if (__builtin_expect(em_detached_is(EM_DETACHED_RUNNING), 0))
+        em_detached_adopt();
+}
+
 // Takes em_lock again in a call that has released it, and so has disabled cancellation already.
 // Shared calls (share.h) have ended when it returns.
 static inline void em_lock_again(void)
@@ -59,6 +68,7 @@ static inline void em_lock_again(void)
         em_lock_contended();
     if (__builtin_expect(dm_mutex_count_taken(&em_mutex), 0))
         em_sharing_stop();
+    em_lock_adopt();
 }
 
 static inline void em_lock(void)
@@ -86,8 +96,10 @@ static inline bool em_lock_unless_sharing(void)
 {
     if (__builtin_expect(!em_lock_if_free(), 0) && !em_lock_contended_unless_sharing())
         return false;
-    if (__builtin_expect(!dm_mutex_count_taken(&em_mutex), 1))
+    if (__builtin_expect(!dm_mutex_count_taken(&em_mutex), 1)) {
+        em_lock_adopt();
         return true;
+    }
     em_unlock();
     return false;
 }
@@ -128,6 +140,7 @@ static inline void em_lock_alone(void)
 {
     if (__builtin_expect(em_is_sharing(), 0))
         em_sharing_stop();
+    em_lock_adopt();
 }
 
 // Waits for a condition variable with em_lock released.

@@ -188,9 +188,11 @@ static bool make_chunk(struct chunk *chunk)
         chunk->next_free = dm_calloc(CHUNK_SLOTS, sizeof *chunk->next_free);
     if (!chunk->next_free)
         return false;
-    // All pages at once: a page fault for every 64 objects would take as long as creating them.
+    // All pages at once: a page fault for every 64 objects would take as long as creating them. But
+    // most programs use only the first pages of the first chunk.
+    const int populate = chunk == chunks ? 0 : MAP_POPULATE;
     if (dm_sys_mmap(0, CHUNK_SLOTS * sizeof(struct slot), PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0, &address))
+                    MAP_PRIVATE | MAP_ANONYMOUS | populate, -1, 0, &address))
         return false;
     chunk->slots = (struct slot *)(uintptr_t)address;
     if (__lsan_register_root_region)

@@ -167,6 +167,12 @@ bool em_sharing_is_quiet(struct em_thread *self)
                 return false;
         }
     }
+    while (em_detached_is(EM_DETACHED_RUNNING)) {
+        const uint64_t now = dm_now_ns();
+        begin = begin ? begin : now;
+        if (now - begin > QUIET_NS)
+            return false;
+    }
     return true;
 }
 

@@ -84,8 +84,8 @@ bool em_share_end(struct em_share *share);
 bool em_share_was_adopted(struct em_share *share);
 
 // Whether no command of another thread is running that was running when this was called. Waits for
-// a moment for those that are. Code that reads the scheduler's state without em_lock should ask
-// this too.
+// a moment for those that are, and for a detached one (detached.h). Code that reads the scheduler's
+// state without em_lock should ask this too.
 bool em_sharing_is_quiet(struct em_thread *self);
 
 // Makes sharing possible, if the system supports it. Called when the driver starts and when threads

@@ -182,6 +182,24 @@ bool em_issue_shared(struct em_share *share, struct em_stream *stream, struct em
 // beginning and its end: no command waits, no thread does, and nothing steps, orders, delays or
 // fails commands, or keeps their bytes. Precondition: em_lock held.
 bool em_stream_runs_in_place(const struct em_stream *stream);
+
+// ---- for small commands that run without em_lock and are not entered (detached.h) ----
+
+// To be called if em_stream_runs_in_place, for a command that must not run while em_lock is held.
+// Returns true if em_lock was released and the command is to run now. Returns false if it has to be
+// submitted; em_lock is still held then. `adopt` sets c->stream, prepares the command and calls
+// em_command_adopt. Precondition: em_lock held.
+bool em_stream_detach(struct em_stream *stream, void (*adopt)(void *), void *command);
+// The command has run or has failed. Returns whether it was adopted: then the caller has to call
+// em_command_end_adopted.
+bool em_stream_end_detached(struct em_stream *stream);
+// Runs the command again if it has failed, so that it explains the fault. Returns the result, as
+// em_issue does. Precondition: em_lock NOT held.
+CUresult em_command_end_adopted(struct em_command *command, bool failed, int how);
+// em_lock was taken while the command runs: from now on it is one that em_issue has started.
+// Precondition: em_lock held.
+void em_command_adopt(void *command);
+
 // For the end of a call that could have been shared: turns sharing on if threads have competed for
 // em_lock and nothing waits. `stream` is that of the call, or NULL. em_lock should be released
 // immediately afterwards. Precondition: em_lock held.

@@ -42,6 +42,28 @@ static void put_access(struct em_record *r, const struct em_access *a)
     em_field(r, end - first);
 }
 
+// The first fields of a submission. `flags` has RF_SUBMIT_OF_CALL if the thread's innermost call
+// has submitted it.
+static void put_submission(struct em_record *r, uint64_t id, const struct em_stream *s,
+                           uint32_t name, unsigned flags)
+{
+    struct em_record_thread *t = r->thread;
+    em_field(r, em_zigzag(id - t->last_command));
+    t->last_command = id;
+    em_field(r, s->id);
+    em_field(r, name);
+    if (!(flags & RF_SUBMIT_OF_CALL))
+        em_field(r, em_self.entry ? em_self.calls : 0);
+}
+
+static unsigned call_flag(void)
+{
+    const struct em_record_thread *t = em_self.record;
+    const bool is_innermost = t && t->depth && t->generation == *em_record_generation &&
+                              t->calls[t->depth - 1].number == em_self.calls;
+    return em_self.entry && is_innermost ? RF_SUBMIT_OF_CALL : 0;
+}
+
 // `launch`: the command that a step belongs to, or 0.
 static void record_submission(const struct em_command *c, uint64_t id, uint64_t launch)
 {
@@ -50,12 +72,12 @@ static void record_submission(const struct em_command *c, uint64_t id, uint64_t 
     if (em_unlikely(!c->stream->recorded))
         name_stream(c->stream);
     count = count < ACCESSES_MOST ? count : ACCESSES_MOST;
+    const unsigned flags = call_flag();
     struct em_record r =
-        em_record_begin_now(RF_SUBMIT, 0, (6 + 3 * (size_t)count) * EM_FIELD_MOST_B);
-    em_field(&r, id);
-    em_field(&r, c->stream->id);
-    em_field(&r, name);
-    em_field(&r, em_self.entry ? em_self.calls : 0);
+        em_record_begin_now(RF_SUBMIT, flags, (6 + 3 * (size_t)count) * EM_FIELD_MOST_B);
+    if (em_unlikely(!r.thread))
+        return;
+    put_submission(&r, id, c->stream, name, flags);
     em_field(&r, count);
     const struct em_access *accesses = em_command_accesses(c);
     for (uint32_t i = 0; i < count; i++)
@@ -94,24 +116,13 @@ void em_record_started(const struct em_command *c, bool at_once)
 }
 
 // A command that has started at once and succeeded: adds the time of its end to its submission, if
-// that is the last record. Returns false if it is not, or if the time takes too many bytes: fewer
-// bytes than a record's head do no harm if the process ends in between.
+// that is the last record. Returns false if it is not, or if the time takes too many bytes.
 static bool extend_submission(uint64_t id)
 {
     struct em_record_thread *t = em_self.record;
     if (em_unlikely(!t || t->at_once != id || !t->last || t->last[2] != RF_SUBMIT ||
-                    !em_record_is_open(t) || t->end - t->at < EM_FIELD_MOST_B))
+                    !em_record_is_open(t) || !em_record_extend(t, t->last, RF_SUBMIT_ENDED)))
         return false;
-    const uint64_t past = dm_ticks() - t->ticks;
-    uint8_t head[EM_RECORD_HEAD_B];
-    if (past >> (7 * (EM_RECORD_HEAD_B - 1)))
-        return false;
-    em_record_publish(t, em_varint(t->at, past));
-    const uint16_t size = (uint16_t)(t->at - t->last);
-    memcpy(head, t->last, sizeof head);
-    memcpy(head, &size, sizeof size);
-    head[3] |= RF_SUBMIT_ENDED;
-    memcpy(t->last, head, sizeof head);
     t->ended = t->last;
     return true;
 }
@@ -179,14 +190,13 @@ void em_record_in_place(struct em_stream *s, const char *kind, uint64_t begin,
     const uint32_t name = em_record_name(kind);
     if (em_unlikely(!s->recorded))
         name_stream(s);
-    struct em_record r = em_record_begin_at(RF_SUBMIT, RF_SUBMIT_AT_ONCE | RF_SUBMIT_ENDED,
+    const unsigned flags = call_flag();
+    struct em_record r = em_record_begin_at(RF_SUBMIT, RF_SUBMIT_AT_ONCE | RF_SUBMIT_ENDED | flags,
                                             (7 + 3 * (size_t)count) * EM_FIELD_MOST_B, begin);
     if (em_unlikely(!r.thread))
         return;
-    em_field(&r, ++em_scheduler.last_sequence); // commands are in the order of their numbers
-    em_field(&r, s->id);
-    em_field(&r, name);
-    em_field(&r, em_self.entry ? em_self.calls : 0);
+    // Commands are in the order of their numbers.
+    put_submission(&r, ++em_scheduler.last_sequence, s, name, flags);
     em_field(&r, count);
     for (unsigned i = 0; i < count; i++) {
         em_field(&r, spans[i].writes ? EM_ACCESS_WRITE : EM_ACCESS_READ);

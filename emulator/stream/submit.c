@@ -307,12 +307,11 @@ bool em_stream_is_free(const struct em_stream *s)
            !em_context_has_failed(context) && !em_stream_is_captured(s);
 }
 
-// em_lock was taken while the command runs: from now on it is one that em_issue has started.
-static void adopt(void *argument)
+void em_command_adopt(void *argument)
 {
+    em_assert_locked();
     struct em_command *c = argument;
     struct em_stream *s = c->stream;
-    em_assert_locked();
     em_scheduler_enter(s, c);
     em_scheduler_start(c);
     __atomic_store_n(&s->claimed, false, __ATOMIC_RELEASE); // after `first` was set
@@ -343,7 +342,7 @@ bool em_issue_shared(struct em_share *share, struct em_stream *s, struct em_comm
         return false;
     }
     c->stream = s;
-    em_share_run(share, adopt, c);
+    em_share_run(share, em_command_adopt, c);
     const bool recording = em_recording;
     if (em_unlikely(recording))
         em_record_shared_begin(c);
@@ -358,6 +357,37 @@ bool em_issue_shared(struct em_share *share, struct em_stream *s, struct em_comm
     }
     *result = end_with_lock(share, c, r, how, recording);
     return true;
+}
+
+// ---- detached commands ----
+
+bool em_stream_detach(struct em_stream *s, void (*adopt)(void *), void *command)
+{
+    em_assert_locked();
+    if (em_unlikely(em_recording || em_sharing_wanted || !em_detached_is(EM_DETACHED_IDLE)))
+        return false;
+    __atomic_store_n(&s->claimed, true, __ATOMIC_RELAXED);
+    em_detach(adopt, command);
+    em_unlock();
+    return true;
+}
+
+bool em_stream_end_detached(struct em_stream *s)
+{
+    __atomic_store_n(&s->claimed, false, __ATOMIC_RELEASE);
+    return em_detached_end();
+}
+
+CUresult em_command_end_adopted(struct em_command *c, bool failed, int how)
+{
+    em_assert_unlocked();
+    CUresult r = failed ? em_command_run(c) : CUDA_SUCCESS;
+    em_sharing_prepare();
+    em_lock();
+    r = end_at_once(c, r, how);
+    em_offer_sharing(c->stream);
+    em_unlock();
+    return r;
 }
 
 bool em_stream_runs_in_place(const struct em_stream *s)
