@@ -25,6 +25,11 @@ uint64_t kn_copy_stream_min_B = UINT64_MAX;
 uint64_t kn_wide_max_B = 512 << 10;
 uint64_t kn_string_max_B = 2 << 20;
 
+// Streaming stores take lines out of the caches, so a box that fits into L2 is read again from
+// memory afterwards. On Zen 5 they made boxes of 1 MiB slower and boxes of 4 MiB faster, whatever
+// the size of L3 is, and a hypervisor may report one that is too small.
+enum { STREAM_LEAST_B = 2 << 20 };
+
 static struct kn_dsp tables[TABLES];
 static const struct kn_dsp table_c = {
     .copy = {kn_copy_c, kn_move_c, kn_copy_rows_c},
@@ -39,51 +44,64 @@ static atomic_int state;
 static atomic_uint flags_in_use;
 static _Atomic(const struct kn_dsp *) in_use;
 
+// The size from which tiled boxes use streaming stores, by the size of L3.
+static uint64_t stream_min_B(uint64_t cache_B)
+{
+    return cache_B / 4 > STREAM_LEAST_B ? cache_B / 4 : STREAM_LEAST_B;
+}
+
 #if KN_HAVE_X86
+// The compiler's own detection would run whenever the library is loaded. It asks about more leaves,
+// each of which takes some microseconds under a hypervisor.
+struct leaf {
+    unsigned a, b, c, d;
+};
+
+static struct leaf read_leaf(unsigned number, unsigned part)
+{
+    struct leaf l;
+    __cpuid_count(number, part, l.a, l.b, l.c, l.d);
+    return l;
+}
+
+// The registers that the system saves and restores.
+static uint64_t saved_registers(void)
+{
+    unsigned low, high;
+    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return (uint64_t)high << 32 | low;
+}
+
+static bool has(unsigned bits, unsigned wanted)
+{
+    return (bits & wanted) == wanted;
+}
+
+// The family if the processor is AMD's, else 0. Set with the flags.
+static atomic_uint amd_family;
+
+static bool is_amd(const struct leaf *most)
+{
+    return most->b == signature_AMD_ebx && most->c == signature_AMD_ecx &&
+           most->d == signature_AMD_edx;
+}
+
 static unsigned x86_flags(void)
 {
-    unsigned flags = 0, a, b, c, d;
-
-    __builtin_cpu_init();
-    // Not all compilers know F16C by name.
-    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_F16C))
+    const unsigned avx_registers = 0x6, avx512_registers = 0xe6;
+    const struct leaf most = read_leaf(0, 0), features = read_leaf(1, 0);
+    if (is_amd(&most))
+        atomic_store_explicit(&amd_family, (features.a >> 8 & 15) + (features.a >> 20 & 255),
+                              memory_order_relaxed);
+    if (most.a < 7 || !has(features.c, bit_OSXSAVE | bit_AVX | bit_FMA | bit_F16C))
         return 0;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
-        __builtin_cpu_supports("fma"))
-        flags |= KN_CPU_AVX2;
-    if ((flags & KN_CPU_AVX2) && __builtin_cpu_supports("avx512f") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
-        flags |= KN_CPU_AVX512;
-    return flags;
-}
-#endif
-
-// The limits above are those of Intel's processors. Others were measured on AMD's. On Zen 5, string
-// instructions write whole lines without reading them first, at every size: a copy of 4 to 256 MiB
-// took 0.65 to 1.0 of the time of memcpy. On Zen 3, streaming stores take about 0.6 of it beyond
-// the caches. Both profit from streaming stores of tiled boxes much earlier than the size of L3
-// suggests, which sysconf reports for all cores of the machine: on Zen 5, boxes of 4 MiB took 0.7
-// of the time, and boxes of 1 MiB 1.1.
-#if KN_HAVE_X86
-static void tune_for_amd(void)
-{
-    unsigned a, b, c, d, family;
-
-    if (!__builtin_cpu_is("amd") || !__get_cpuid(1, &a, &b, &c, &d))
-        return;
-    family = (a >> 8 & 15) + (a >> 20 & 255);
-    if (family >= 0x1a) {
-        kn_copy_string_min_B = 1 << 20;
-        kn_string_max_B = UINT64_MAX;
-        kn_stream_min_B = kn_stream_shifted_min_B = 2 << 20;
-    } else if (family == 0x19 && !__builtin_cpu_supports("avx512f")) { // Zen 4 has AVX-512
-        kn_copy_stream_min_B = 16 << 20;
-    }
-    // L3 that a core reaches.
-    if (family < 0x1a && __get_cpuid_count(0x8000001d, 3, &a, &b, &c, &d) && (a >> 5 & 7) == 3)
-        kn_stream_min_B = (uint64_t)((b >> 22) + 1) * ((b >> 12 & 0x3ff) + 1) * ((b & 0xfff) + 1) *
-                          ((uint64_t)c + 1) / 4;
+    const struct leaf extended = read_leaf(7, 0);
+    const unsigned saved = (unsigned)saved_registers();
+    if (!has(saved, avx_registers) || !has(extended.b, bit_AVX2 | bit_BMI2))
+        return 0;
+    const bool wide = has(saved, avx512_registers) &&
+                      has(extended.b, bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL);
+    return wide ? KN_CPU_AVX2 | KN_CPU_AVX512 : KN_CPU_AVX2;
 }
 #endif
 
@@ -104,6 +122,37 @@ unsigned kn_cpu_flags_detected(void)
     atomic_store_explicit(&known, flags + 1, memory_order_relaxed);
     return flags;
 }
+
+#if KN_HAVE_X86
+// The limits above are those of Intel's processors. Others were measured on AMD's. On Zen 5, string
+// instructions write whole lines without reading them first, at every size: a copy of 4 to 256 MiB
+// took 0.65 to 1.0 of the time of memcpy. On Zen 3, streaming stores take about 0.6 of it beyond
+// the caches. Both profit from streaming stores of tiled boxes much earlier than the size of L3
+// suggests, which sysconf reports for all cores of the machine: on Zen 5, boxes of 4 MiB took 0.7
+// of the time, and boxes of 1 MiB 1.1.
+static void tune_for_amd(void)
+{
+    const unsigned family = atomic_load_explicit(&amd_family, memory_order_relaxed);
+
+    if (!family)
+        return;
+    if (family >= 0x1a) {
+        kn_copy_string_min_B = 1 << 20;
+        kn_string_max_B = UINT64_MAX;
+        kn_stream_min_B = kn_stream_shifted_min_B = STREAM_LEAST_B;
+        return;
+    }
+    if (family == 0x19 && !(kn_cpu_flags_detected() & KN_CPU_AVX512)) // Zen 4 has AVX-512
+        kn_copy_stream_min_B = 16 << 20;
+    if (read_leaf(0x80000000, 0).a < 0x8000001d)
+        return;
+    const struct leaf cache = read_leaf(0x8000001d, 3); // L3 that a core reaches
+    if ((cache.a >> 5 & 7) == 3)
+        kn_stream_min_B =
+            stream_min_B((uint64_t)((cache.b >> 22) + 1) * ((cache.b >> 12 & 0x3ff) + 1) *
+                         ((cache.b & 0xfff) + 1) * ((uint64_t)cache.c + 1));
+}
+#endif
 
 static void fill_table(struct kn_dsp *dsp, unsigned flags)
 {
@@ -127,9 +176,7 @@ static uint64_t stream_threshold_B(void)
 #ifdef _SC_LEVEL3_CACHE_SIZE
     cache_B = sysconf(_SC_LEVEL3_CACHE_SIZE);
 #endif
-    if (cache_B < (1l << 20))
-        cache_B = 8l << 20;
-    return (uint64_t)cache_B / 4;
+    return stream_min_B(cache_B > 0 ? (uint64_t)cache_B : 0);
 }
 
 // AVX-512 implies AVX2, whose functions it uses if wider registers gain nothing.
@@ -167,9 +214,9 @@ void kn_init(void)
 
     if (!atomic_compare_exchange_strong(&state, &fresh, FILLING))
         return;
+    kn_stream_min_B = stream_threshold_B();
     for (unsigned flags = 0; flags < TABLES; flags++)
         fill_table(&tables[flags], let_through(flags));
-    kn_stream_min_B = stream_threshold_B();
 #if KN_HAVE_X86
     tune_for_amd();
 #endif

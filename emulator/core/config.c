@@ -395,6 +395,9 @@ static void report_misspelled(const char *variable)
     size_t length = strcspn(variable, "=");
     if (strncmp(variable, "CARDLESS", 8) || length >= NAME_MAX_B)
         return;
+    for (unsigned i = 0; i < SETTINGS; i++)
+        if (strlen(settings[i].name) == length && !strncmp(variable, settings[i].name, length))
+            return;
     const char *nearest = NULL;
     unsigned least = 4;
     for (unsigned i = 0; i < SETTINGS; i++) {
@@ -404,7 +407,7 @@ static void report_misspelled(const char *variable)
             nearest = settings[i].name;
         }
     }
-    if (nearest && (strlen(nearest) != length || strncmp(variable, nearest, length)))
+    if (nearest)
         fprintf(stderr, "cardless: %.*s is not a setting; did you mean %s?\n", (int)length,
                 variable, nearest);
 }
@@ -431,7 +434,8 @@ void em_config_each(void (*see)(const char *name, const char *value))
 {
     for (unsigned i = 0; i < SETTINGS; i++) {
         const char *value = secure_getenv(settings[i].name);
-        if (value && *value)
+        // An empty list of devices hides all of them; other empty values stand for no value.
+        if (value && (*value || !strcmp(settings[i].name, "CUDA_VISIBLE_DEVICES")))
             see(settings[i].name, value);
     }
 }
