@@ -8,6 +8,7 @@
 
 #include "call.h"
 #include "quirk.h"
+#include "record_content.h"
 
 enum {
     TILE_MOST = 256,     // elements of a box in a dimension
@@ -281,6 +282,18 @@ static CUresult tensor_layout(const struct api_tensor *t)
     return CUDA_SUCCESS;
 }
 
+// Lists whose length no argument has.
+static void tensor_record(const struct api_tensor *t)
+{
+    const unsigned corners = t->rank - 2; // of im2col maps, whose rank is 3 or more
+    if (t->strides_B && t->rank > 1)
+        em_record_range(RF_READS, t->strides_B, (t->rank - 1) * sizeof *t->strides_B);
+    if (t->kind == API_TENSOR_IM2COL) {
+        em_record_range(RF_READS, t->lower, corners * sizeof *t->lower);
+        em_record_range(RF_READS, t->upper, corners * sizeof *t->upper);
+    }
+}
+
 CUresult api_tensor_check(const CUtensorMap *map, const struct api_tensor *t)
 {
     CUresult r = CUDA_SUCCESS;
@@ -292,6 +305,8 @@ CUresult api_tensor_check(const CUtensorMap *map, const struct api_tensor *t)
         r = tensor_enums(t);
     if (!r)
         r = tensor_rank(t);
+    if (!r && em_recording_contents)
+        tensor_record(t);
     if (!r)
         r = api_tensor_check_address(t->address, t->type, t->interleave);
     if (!r)

@@ -269,7 +269,8 @@ static void begin_window(struct em_record_thread *t)
     w->magic = RF_BLOCK_MAGIC;
     t->at = (uint8_t *)(w + 1);
     t->end = (uint8_t *)w + RF_BLOCK_B;
-    t->last = t->ended = NULL;
+    t->last = t->ended = t->begun = NULL;
+    t->last_call = t->last_command = 0;
 }
 
 // Copies the full window to the end of the file.
@@ -361,6 +362,24 @@ void em_record_flag_last(enum rf_kind kind, unsigned flags)
     struct em_record_thread *t = em_thread()->record;
     if (t && em_record_is_open(t) && t->last && t->last[2] == kind)
         t->last[3] |= (uint8_t)flags;
+}
+
+uint8_t *em_varint_long(uint8_t *p, uint64_t value)
+{
+    if (em_unlikely(value >> 56)) {
+        for (; value >= 0x80; value >>= 7)
+            *p++ = (uint8_t)(value | 0x80);
+        *p++ = (uint8_t)value;
+        return p;
+    }
+    // Spreads 56 bits over 8 bytes: halves, quarters, eighths.
+    const unsigned more = (unsigned)(63 - __builtin_clzll(value)) / 7; // bytes after the first
+    uint64_t x = (value & 0x0fffffff) | (value & 0x00fffffff0000000) << 4;
+    x = (x & 0x00003fff00003fff) | (x & 0x0fffc0000fffc000) << 2;
+    x = (x & 0x007f007f007f007f) | (x & 0x3f803f803f803f80) << 1;
+    x |= UINT64_C(0x8080808080808080) & ((UINT64_C(1) << 8 * more) - 1);
+    memcpy(p, &x, sizeof x);
+    return p + more + 1;
 }
 
 void em_field_bytes(struct em_record *r, const void *bytes, size_t size)

@@ -24,11 +24,11 @@
 #include <stdint.h>
 
 #define RF_MAGIC "CARDLESS TRACE\n"
-enum { RF_VERSION = 1, RF_BLOCK_B = 64 << 10, RF_RECORD_MAX_B = 16 << 10 };
+enum { RF_VERSION = 2, RF_BLOCK_B = 64 << 10, RF_RECORD_MAX_B = 16 << 10 };
 
 struct rf_header {
     char magic[16];    // RF_MAGIC
-    uint32_t version;  // RF_VERSION
+    uint32_t version;  // RF_VERSION: a reader of another version should refuse the file
     uint32_t header_B; // sizeof(struct rf_header)
     uint32_t block_B;  // RF_BLOCK_B
     uint32_t process;  // its id
@@ -70,11 +70,15 @@ enum rf_kind {
     RF_CALLER,     // id, address
     RF_MODULE,     // first address, end, path
     RF_THREAD,     // number of the driver or 0, id of the system, name
-    RF_CALL,       // time, number in the thread, entry, entry of the runtime's function, caller,
-                   // arguments, blobs
+    RF_CALL,       // time, number in the thread, counted from that of the last call in the block
+                   // (zigzag; 0 at first), site, entry, entry of the runtime's function, caller,
+                   // count of arguments, arguments, blobs; with RF_CALL_RETURNED no blobs but the
+                   // ticks until it returned successfully without outputs: no RETURN
     RF_RETURN,     // time, number of the call, result, blobs
     RF_STREAM,     // id, number of CUstream #n or 0, handle, context, name
-    RF_SUBMIT,     // time, command, stream, name of its kind, call number or 0, count of accesses,
+    RF_SUBMIT,     // time, command, counted from the last one in the block (zigzag; 0 at first),
+                   // stream, name of its kind, call number or 0 (not with RF_SUBMIT_OF_CALL: it is
+                   // the innermost call), count of accesses,
                    // accesses (mode | form << 4, first address, size in bytes), the launch that
                    // it is a step of or 0; with RF_SUBMIT_ENDED the ticks until its end
     RF_START,      // time, command
@@ -103,14 +107,20 @@ enum rf_kind {
     RF_KINDS,
 };
 
+enum { RF_SITES = 128 };    // a higher number: the call has no site
 enum { RF_ACCESS_BOX = 3 }; // the form of an access: a box of an array in these bytes
 
 enum {
     RF_SUBMIT_AT_ONCE = 1, // flags of SUBMIT: it started in the thread that submitted it
     RF_SUBMIT_ENDED = 2,   // and ended there successfully, so there is no END
     RF_SUBMIT_RETURNS = 4, // and the thread's innermost call has succeeded then: no RETURN
-    RF_END_ADOPTED = 1,    // flags of END: the command has another number too, and ends with that
-    RF_CALL_NESTED = 1,    // flags of CALL: made by a callback of another call
+    RF_SUBMIT_OF_CALL = 8,
+    RF_END_ADOPTED = 1,   // flags of END: the command has another number too, and ends with that
+    RF_CALL_NESTED = 1,   // flags of CALL: made by a callback of another call
+    RF_CALL_RETURNED = 2, // and it has returned before the next record of its thread
+    RF_CALL_REPEATS = 4,  // as the last call of the same site in the block that is not such a
+                          // record. After the site: bits of the arguments that have the same
+                          // value, the other arguments, blobs
 };
 
 // What a call does with the bytes of RF_BYTES, which are recorded with CARDLESS_RECORD_CONTENTS.

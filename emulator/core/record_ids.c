@@ -59,11 +59,9 @@ static uint32_t find_id(unsigned table, uint64_t key, bool *is_new)
     return 0;
 }
 
-uint32_t em_record_name(const char *constant)
+static __attribute__((noinline)) uint32_t find_name(const char *constant)
 {
     bool is_new = false;
-    if (!constant)
-        return 0;
     const uint32_t id = find_id(TABLE_NAMES, (uintptr_t)constant, &is_new);
     if (is_new) {
         struct em_record r = em_record_begin(RF_NAME, 0, EM_FIELD_MOST_B + EM_FIELD_TEXT_B);
@@ -72,6 +70,19 @@ uint32_t em_record_name(const char *constant)
         em_record_put(&r);
     }
     return id;
+}
+
+uint32_t em_record_name(const char *constant)
+{
+    struct em_record_thread *t = em_record_thread_for(1);
+    if (em_unlikely(!constant || !t))
+        return 0;
+    const uint64_t hash = (uintptr_t)constant * UINT64_C(0x9e3779b97f4a7c15);
+    struct em_record_known *k = &t->names[hash >> 60];
+    _Static_assert(EM_RECORD_NAMES == 1 << (64 - 60), "the hash has as many bits as a position");
+    if (em_unlikely(k->constant != constant))
+        *k = (struct em_record_known){constant, find_name(constant)};
+    return k->id;
 }
 
 uint32_t em_record_entry(const struct em_entry *entry)

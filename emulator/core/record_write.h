@@ -14,7 +14,8 @@
 struct em_entry;
 
 enum { EM_RECORD_DEPTH = 16 }; // of calls that other calls make
-enum { EM_RECORD_SITES = 128, EM_RECORD_HANDLES = 64, EM_RECORD_PREFIX_B = 24 };
+enum { EM_RECORD_HANDLES = 64, EM_RECORD_NAMES = 16, EM_RECORD_VALUES = 12 };
+enum { EM_RECORD_PREFIX_B = 24 };
 
 // A place in the program that calls an entry point, with the first fields of its records.
 struct em_record_site {
@@ -25,16 +26,20 @@ struct em_record_site {
     uint8_t prefix_B;
     uint8_t count;                 // of arguments
     bool inputs, outputs, failure; // arguments lead to memory: before, after, after a failure
+    uint32_t window; // 1 + the window with a record of it whose arguments are `values`
+    uint64_t values[EM_RECORD_VALUES];
 };
 
 // The window of a thread, and its calls. The struct is the thread's own.
 struct em_record_thread {
-    uint8_t *at, *end;   // the next record and the end of the window; NULL before it is open
-    uint8_t *last;       // the record before it, or NULL
-    uint8_t *ended;      // the last one, if it is a command that has started and ended at once
-    uint64_t ticks;      // the time of the last record that has one
-    uint64_t at_once;    // the command that has started at once, or 0
-    uint32_t generation; // the process that it belongs to
+    uint8_t *at, *end; // the next record and the end of the window; NULL before it is open
+    uint8_t *last;     // the record before it, or NULL
+    uint8_t *ended;    // the last one, if it is a command that has started and ended at once
+    uint8_t *begun;    // the last one, if it is a call without blobs, and it has not returned
+    uint64_t ticks;    // the time of the last record that has one
+    uint64_t last_call, last_command; // numbers in the window, or 0
+    uint64_t at_once;                 // the command that has started at once, or 0
+    uint32_t generation;              // the process that it belongs to
     uint32_t number, sequence;
     bool failed;
     unsigned depth; // of `calls`
@@ -45,7 +50,11 @@ struct em_record_thread {
         bool outputs, failure;
     } calls[EM_RECORD_DEPTH];
     uint64_t handles[EM_RECORD_HANDLES]; // that have been named, found by their hash
-    struct em_record_site sites[EM_RECORD_SITES];
+    struct em_record_known {
+        const char *constant;
+        uint32_t id;
+    } names[EM_RECORD_NAMES]; // ids of names that were used, found by their hash
+    struct em_record_site sites[RF_SITES];
 };
 
 // Number of the process from 1, in a page of its own that the kernel clears in a child, even if the
@@ -79,27 +88,23 @@ struct em_record {
 
 enum { EM_FIELD_MOST_B = 10, EM_RECORD_HEAD_B = 4 };
 
+// em_varint for a number of several bytes. It is not inline, because a record has many numbers and
+// the code that writes them should stay in the processor's cache.
+uint8_t *em_varint_long(uint8_t *p, uint64_t value);
+
 // Writes a number, and returns the place after it. Up to EM_FIELD_MOST_B bytes are overwritten.
 static inline uint8_t *em_varint(uint8_t *p, uint64_t value)
 {
-    if (value < 0x80) {
-        *p = (uint8_t)value;
-        return p + 1;
-    }
-    if (__builtin_expect(value >> 56, 0)) {
-        for (; value >= 0x80; value >>= 7)
-            *p++ = (uint8_t)(value | 0x80);
-        *p++ = (uint8_t)value;
-        return p;
-    }
-    // Spreads 56 bits over 8 bytes: halves, quarters, eighths.
-    const unsigned more = (unsigned)(63 - __builtin_clzll(value)) / 7; // bytes after the first
-    uint64_t x = (value & 0x0fffffff) | (value & 0x00fffffff0000000) << 4;
-    x = (x & 0x00003fff00003fff) | (x & 0x0fffc0000fffc000) << 2;
-    x = (x & 0x007f007f007f007f) | (x & 0x3f803f803f803f80) << 1;
-    x |= UINT64_C(0x8080808080808080) & ((UINT64_C(1) << 8 * more) - 1);
-    memcpy(p, &x, sizeof x);
-    return p + more + 1;
+    if (value >= 0x80)
+        return em_varint_long(p, value);
+    *p = (uint8_t)value;
+    return p + 1;
+}
+
+// Small for small numbers of both signs.
+static inline uint64_t em_zigzag(uint64_t difference)
+{
+    return difference << 1 ^ (uint64_t)((int64_t)difference >> 63);
 }
 
 static inline void em_field(struct em_record *record, uint64_t value)
@@ -129,7 +134,7 @@ static inline struct em_record em_record_begin_at(enum rf_kind kind, unsigned fl
     if (__builtin_expect(r.thread != NULL, 1)) {
         const uint64_t past = ticks - r.thread->ticks;
         r.thread->ticks = ticks;
-        em_field(&r, past << 1 ^ (uint64_t)((int64_t)past >> 63));
+        em_field(&r, em_zigzag(past));
     }
     return r;
 }
@@ -144,6 +149,24 @@ static inline void em_record_publish(struct em_record_thread *t, uint8_t *at)
     t->at = at;
     __atomic_store_n(&t->window->used_B, (uint32_t)(at - (uint8_t *)(t->window + 1)),
                      __ATOMIC_RELEASE);
+}
+
+// Adds the ticks since its time to the record at `at`, which is the last one of the thread, and
+// sets a flag. Returns false if the ticks take too many bytes: fewer bytes than a record's head do
+// no harm if the process ends in between.
+static inline bool em_record_extend(struct em_record_thread *t, uint8_t *at, unsigned flag)
+{
+    const uint64_t past = dm_ticks() - t->ticks;
+    uint8_t head[EM_RECORD_HEAD_B];
+    if (past >> (7 * (EM_RECORD_HEAD_B - 1)) || t->end - t->at < EM_FIELD_MOST_B)
+        return false;
+    em_record_publish(t, em_varint(t->at, past));
+    const uint16_t size = (uint16_t)(t->at - at);
+    memcpy(head, at, sizeof head);
+    memcpy(head, &size, sizeof size);
+    head[3] |= (uint8_t)flag;
+    memcpy(at, head, sizeof head);
+    return true;
 }
 
 static inline void em_record_put(struct em_record *r)

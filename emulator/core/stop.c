@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "call.h"
 #include "config.h"
 #include "number.h"
 #include "record_write.h"
@@ -89,7 +90,9 @@ void em_stop_here(enum em_stop_kind kind, const char *name, uint64_t id)
     page->kind = kind;
     page->thread = t ? t->number : 0;
     page->id = id;
+    const struct em_entry *by = kind == EM_STOP_CALL ? em_thread()->caller : NULL;
     snprintf(page->name, sizeof page->name, "%s", name);
+    snprintf(page->function, sizeof page->function, "%s", by && by->name ? by->name : "");
     __atomic_store_n(&page->state, EM_STOP_STOPPED, __ATOMIC_RELEASE);
     syscall(SYS_futex, &page->state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     wait_while(EM_STOP_STOPPED);

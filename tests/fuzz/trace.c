@@ -195,7 +195,7 @@ static size_t add_record(uint8_t *data, size_t size, size_t most, uint64_t *stat
     record[0] = (uint8_t)length;
     record[1] = 0;
     record[2] = (uint8_t)(draw(state) % (RF_KINDS + 1));
-    record[3] = (uint8_t)(draw(state) % 2);
+    record[3] = (uint8_t)(draw(state) % 16);
     return size + length;
 }
 

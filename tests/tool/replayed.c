@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A program whose recorded run is replayed: copies, arrays, memory that it exports and imports,
-// streams, events, graphs, a PTX kernel, pinned memory, and threads. Its argument is a number that
-// its data depend on.
+// streams, events, graphs, a PTX kernel, pinned memory, and threads. Its first argument is a number
+// that its data depend on. With a second one, it does only that part.
 #include <cuda.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -168,6 +168,77 @@ static void launch(void)
     CHECK(cuModuleUnload(module));
 }
 
+static void add_one(void *number)
+{
+    ++*(uint32_t *)number;
+}
+
+static void CUDA_CB add_two(CUstream stream, CUresult status, void *number)
+{
+    *(uint32_t *)number += 2;
+}
+
+// Functions of the program change pinned memory between copies of their stream.
+static void count_in_stream(void)
+{
+    CUstream stream;
+    CUdeviceptr memory;
+    uint32_t *pinned, back = 0;
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cuMemAlloc(&memory, sizeof back));
+    CHECK(cuMemAllocHost((void **)&pinned, sizeof back));
+    CHECK(cuMemsetD32Async(memory, 5, 1, stream));
+    for (unsigned i = 0; i < 3; i++) {
+        CHECK(cuMemcpyDtoHAsync(pinned, memory, sizeof back, stream));
+        CHECK(cuLaunchHostFunc(stream, add_one, pinned));
+        CHECK(cuMemcpyHtoDAsync(memory, pinned, sizeof back, stream));
+        CHECK(cuStreamAddCallback(stream, add_two, pinned, 0));
+        CHECK(cuMemcpyHtoDAsync(memory, pinned, sizeof back, stream));
+    }
+    CHECK(cuMemcpyDtoHAsync(&back, memory, sizeof back, stream));
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuMemFreeHost(pinned));
+    CHECK(cuMemFree(memory));
+    CHECK(cuStreamDestroy(stream));
+    if (back != 5 + 3 * 3)
+        exit(1);
+}
+
+// Its strides are a list whose length no argument has.
+static void encode_tensor(CUdeviceptr memory)
+{
+    static CUtensorMap map;
+    const cuuint64_t sizes[] = {64, 16, 4, 2}, strides[] = {256, 4096, 16384};
+    const cuuint32_t box[] = {16, 4, 2, 1}, steps[] = {1, 1, 1, 1};
+    CHECK(cuTensorMapEncodeTiled(
+        &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, (void *)(uintptr_t)memory, sizes, strides, box,
+        steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+        CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+}
+
+// Outputs that a call leaves as they are, and outputs whose size an argument gives.
+static void query(void)
+{
+    CUstream stream;
+    CUstreamCaptureStatus status;
+    CUdeviceptr memory, start;
+    CUmemorytype type;
+    cuuint64_t id = 77;
+    CUmemoryPool pool;
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cuStreamGetCaptureInfo(stream, &status, &id, NULL, NULL, NULL, NULL));
+    CHECK(cuMemAlloc(&memory, sizeof id));
+    CHECK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, memory));
+    CHECK(cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, memory + 4));
+    encode_tensor(memory);
+    CHECK(cuDeviceGetDefaultMemPool(&pool, 0));
+    CHECK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &id));
+    CHECK(cuMemFree(memory));
+    CHECK(cuStreamDestroy(stream));
+    if (type != CU_MEMORYTYPE_DEVICE || start != memory)
+        exit(1);
+}
+
 static void *run_thread(void *unused)
 {
     CUdeviceptr memory;
@@ -188,10 +259,20 @@ int main(int argc, char **argv)
 {
     pthread_t threads[THREADS];
     char name[64];
+    const char *only = argc > 2 ? argv[2] : "";
     salt = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 0) : 1;
-    CHECK(cuInit(0));
+    if (cuInit(0) == CUDA_ERROR_NO_DEVICE)
+        return 0;
     CHECK(cuDevicePrimaryCtxRetain(&context, 0));
     CHECK(cuCtxSetCurrent(context));
+    for (unsigned i = 0; i < 50 && !strcmp(only, "share"); i++)
+        share_memory();
+    if (!strcmp(only, "stream"))
+        count_in_stream();
+    if (!strcmp(only, "query"))
+        query();
+    if (*only)
+        return 0;
     CHECK(cuDeviceGetName(name, sizeof name, 0));
     copy_arrays();
     share_memory();

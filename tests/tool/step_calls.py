@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Checks `cardless step` for calls and commands: stops, commands, the state that it shows.
 
-  step_calls.py CARDLESS SHARE_PROGRAM TRACED_PROGRAM ROOT"""
+  step_calls.py CARDLESS SHARE_PROGRAM TRACED_PROGRAM RUNTIME_PROGRAM ROOT"""
 import os
 import re
 import shlex
@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 WRAPPER = shlex.split(os.environ.get("MESON_EXE_WRAPPER", ""))
-TOOL, SHARE, TRACED, ROOT = sys.argv[1:5]
+TOOL, SHARE, TRACED, RUNTIME, ROOT = sys.argv[1:6]
 OUT = "share: mapped 4128768 bytes, the last one is 7\n"
 
 
@@ -102,9 +102,18 @@ for name in ("B01", "diagnostic"):
            "bufferDesc={offset=65536, size=4128768, flags=0x0})" in r.stdout, r
     assert "shows 4128768 bytes of CUexternalMemory #1, from byte 65536 on" in r.stdout, r
 
+# A function of the runtime.
+r = step("--do", "until cudaFree; c", RUNTIME, "runtime")
+assert re.search(r"\(step\) until cudaFree\n(  .*\n)*#\d+ cudaFree: cu\w+\(", r.stdout), r
+
+# Independent memory of one kind is not the same memory.
+r = step("--do", "until cuMemFree*; map; c", TRACED, "threads")
+assert " at ADDRESS" in r.stdout and "the bytes of" not in r.stdout, r
+
 # Threads, waits between streams, and more stops than a person would make.
 r = step("--do", "; ".join(["s"] * 300), TRACED, "threads")
 assert r.returncode == 0 and "thread 2 #" in r.stdout and "thread 3 #" in r.stdout, r
+assert re.search(r"^  thread 2 #\d+ \w+ = CUDA_SUCCESS$", r.stdout, re.M), r
 r = step("--do", "until cuMemcpyDtoHAsync; queues; until cuArrayDestroy; objects; c", TRACED,
          CARDLESS_POLICY="lazy")
 assert "CUarray #1: 64 x 32 texels, in memory 2" in r.stdout, r
@@ -127,7 +136,7 @@ for wrong in (["--do", "n", "--warp", "1"], ["--interactive", "--commands", "x"]
 assert step("--commands", "/nonexistent", SHARE).returncode == 126
 assert step("--do", "c", "/nonexistent").returncode == 127
 
-# If the tool is killed, the program runs on, and nothing is left of its folder but the recording.
+# If the tool is killed, the program runs on.
 if not WRAPPER:
     with tempfile.TemporaryDirectory() as folder:
         p = subprocess.Popen([TOOL, "step", SHARE], stdin=subprocess.PIPE, stdout=subprocess.PIPE,

@@ -78,6 +78,8 @@ def check_contents(folder):
         run('trace', path)
     assert kept == {'none': (False, False), 'all': (True, True), 'cut': (True, False)}, kept
     run('run', '--trace-contents=much', '--', PROGRAM, 'contents', status=2)
+    for trace in ((), ('--trace', 'run.txt')):
+        run('run', '--trace-contents', *trace, '--', PROGRAM, 'contents', status=2)
 
 
 def check_filter(folder):
@@ -278,6 +280,13 @@ def check_bad_files(folder):
     assert b'cu?[2JAlloc' in r.stdout and b'\x1b' not in r.stdout
     run('trace', '--perfetto', cut + '.json', cut)
     assert 'cu?[2JAlloc\ufffd2' in open(cut + '.json', encoding='utf-8').read()
+    # Versions of the format that this program does not read.
+    for version in (1, 3):
+        with open(cut, 'wb') as f:
+            f.write(data[:16] + bytes([version]) + data[17:])
+        r = subprocess.run([*WRAPPER, TOOL, 'trace', cut], capture_output=True, timeout=60)
+        assert r.returncode == 3 and not r.stdout, r
+        assert f'has version {version} of the format'.encode() in r.stderr, r
     run('trace', '/dev/zero', status=3)
     run('trace', folder + '/none', status=3)
     run('trace', status=2)

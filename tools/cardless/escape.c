@@ -130,3 +130,25 @@ void uri_path(FILE *to, const char *path)
             fprintf(to, "%%%02X", *c);
     }
 }
+
+void escape_line(const char *text, size_t size_B, char *out, size_t out_B)
+{
+    enum { ESCAPED_B = 4 };
+    const unsigned char *at = (const unsigned char *)text, *end = at + strnlen(text, size_B);
+    size_t used = 0;
+    while (at < end) {
+        const unsigned char *const from = at;
+        const unsigned code = next_character(&at, end);
+        const size_t length = (size_t)(at - from);
+        const bool is_plain =
+            code >= ' ' && (code < 0x7f || code >= 0xa0) && !(code == REPLACEMENT && length == 1);
+        if (used + (is_plain ? length : ESCAPED_B * length) >= out_B)
+            break;
+        if (is_plain)
+            memcpy(out + used, from, length);
+        for (size_t i = 0; i < length && !is_plain; i++)
+            snprintf(out + used + ESCAPED_B * i, ESCAPED_B + 1, "\\x%02x", from[i]);
+        used += is_plain ? length : ESCAPED_B * length;
+    }
+    out[used] = 0;
+}

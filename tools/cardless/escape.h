@@ -11,5 +11,8 @@ void xml_text(FILE *to, const char *text);
 void json_text(FILE *to, const char *text);
 // With the quotation marks. NULL is an empty text.
 void json_string(FILE *to, const char *text, size_t size_B);
+// The first `size_B` bytes of a text, or all before its final 0, on one line: control characters
+// and bytes that are not UTF-8 as \xNN. It is cut if `out` is full.
+void escape_line(const char *text, size_t size_B, char *out, size_t out_B);
 // With the characters that a URI does not allow in a path as %XX.
 void uri_path(FILE *to, const char *path);

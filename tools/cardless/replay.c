@@ -10,11 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cardless.h"
+#include "option.h"
+#include "temporary.h"
 
 static const char usage[] =
     "usage: cardless replay [options] FILE\n"
@@ -56,14 +59,40 @@ static const char *const settings[] = {
     "CARDLESS_PERSONALITY", "CARDLESS_QUIRKS", "CARDLESS_OVERLAP",         "CARDLESS_DEVICES",
     "CARDLESS_SEED",        "CARDLESS_UUID",   "CARDLESS_POLICY",          "CARDLESS_FAIL_ALLOC",
     "CUDA_VISIBLE_DEVICES", "CARDLESS_PKEYS",  "CARDLESS_KERNEL_BRANCHES", "CUDA_MODULE_LOADING",
+    "CARDLESS_CHECK",
 };
+
+// Removes a word from a list with commas.
+static void remove_word(char *list, const char *word)
+{
+    const size_t length = strlen(word);
+    for (char *at = list; *at;) {
+        const size_t size = strcspn(at, ",");
+        char *next = at + size + (at[size] == ',');
+        if (size == length && !strncmp(at, word, size))
+            memmove(at, next, strlen(next) + 1);
+        else
+            at = next;
+    }
+    const size_t left = strlen(list);
+    if (left && list[left - 1] == ',')
+        list[left - 1] = 0;
+}
 
 static void apply_setting(const char *setting)
 {
     for (unsigned i = 0; i < sizeof settings / sizeof *settings; i++) {
         const size_t length = strlen(settings[i]);
-        if (!strncmp(setting, settings[i], length) && setting[length] == '=')
-            setenv(settings[i], setting + length + 1, 0);
+        if (strncmp(setting, settings[i], length) != 0 || setting[length] != '=')
+            continue;
+        char *value = strdup(setting + length + 1);
+        if (value && !strcmp(settings[i], "CARDLESS_CHECK")) { // the replay goes on after a report
+            remove_word(value, "exit");
+            remove_word(value, "abort");
+        }
+        if (value)
+            setenv(settings[i], value, 0);
+        free(value);
     }
 }
 
@@ -82,6 +111,7 @@ static void apply_settings(const struct trace_contents *c, const struct options 
 static __attribute__((noreturn)) void run_child(struct replay *replay, const struct options *o,
                                                 const char *recording)
 {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     apply_settings(replay->contents, o, recording);
     const bool works = replay_run(replay);
     replay->shared->complete = works;
@@ -190,29 +220,39 @@ static void print_names(const struct trace_model *m, const struct replay_shared 
 static void print_sums(const struct trace_model *m, const struct replay_shared *shared,
                        const struct sums *s, const struct replay_writes *writes)
 {
-    printf("%zu calls were made again, and %zu of them have the same result and outputs\n", s->made,
+    printf("calls made again: %zu, with the same result and outputs: %zu\n", s->made,
            s->made - s->differ);
-    printf("%zu copies to the program's memory were compared, and the bytes of %zu calls differ\n",
+    printf("copies to the program's memory compared: %zu, calls whose bytes differ: %zu\n",
            writes->compared, writes->differ);
     for (unsigned i = 1; i < REPLAY_REASON_COUNT; i++)
         if (s->skipped[i]) {
-            printf("not made: %zu %s", s->skipped[i], reasons[i]);
+            printf("not made: %s: %zu", reasons[i], s->skipped[i]);
             print_names(m, shared, i);
             printf("\n");
         }
     for (unsigned i = 0; i < REPLAY_NOTE_COUNT; i++)
         if (s->noted[i])
-            printf("note: %zu %s\n", s->noted[i], notes[i]);
+            printf("note: %s: %zu\n", notes[i], s->noted[i]);
 }
 
-// Says if a difference at this call may come from calls that were not made.
+// Says if a difference at this call may come from bytes that the replay does not have: earlier
+// calls that were not made, or that needed more than the recording has.
 static void print_cause(const struct replay_shared *shared, uint32_t call)
 {
+    static const enum replay_note lacks[] = {REPLAY_NOTE_MISSING, REPLAY_NOTE_EMPTY,
+                                             REPLAY_NOTE_SHARED};
     size_t count = 0;
     for (uint32_t i = 0; i < call; i++)
         count += shared->calls[i].state == REPLAY_SKIPPED;
     if (count)
-        printf("    %zu calls before it were not made, which may be the reason\n", count);
+        printf("    possible reason: calls before it that were not made: %zu\n", count);
+    for (unsigned k = 0; k < sizeof lacks / sizeof *lacks; k++) {
+        count = 0;
+        for (uint32_t i = 0; i <= call; i++)
+            count += shared->calls[i].notes >> lacks[k] & 1;
+        if (count)
+            printf("    possible reason: %s: %zu\n", notes[lacks[k]], count);
+    }
 }
 
 // Says if the recorded run is not whole.
@@ -223,11 +263,12 @@ static bool is_complete(const struct trace_model *m)
         printf("the recording is not complete: the file could not grow: %s\n",
                strerror((int)h->failed));
     if (m->file.lost)
-        printf("the recording is not complete: %u parts are missing\n", m->file.lost);
+        printf("the recording is not complete: parts that are missing: %u\n", m->file.lost);
     if (h->contents_cut)
-        printf("note: the limit of --trace-contents was reached: %" PRIu64
-               " pieces of data were not kept\n",
-               h->contents_cut);
+        printf(
+            "note: the limit of --trace-contents was reached, pieces of data that were not kept: "
+            "%" PRIu64 "\n",
+            h->contents_cut);
     return !h->failed && !m->file.lost;
 }
 
@@ -273,21 +314,26 @@ static int end_early(const struct trace_model *m, const struct replay_shared *sh
 static int replay(const struct options *o, const struct trace_model *model,
                   const struct trace_contents *contents)
 {
-    char folder[] = "/tmp/cardless-replay-XXXXXX", recording[64];
+    struct temporary folder;
+    char recording[96];
     const size_t size =
         sizeof(struct replay_shared) + model->call_count * sizeof(struct replay_call);
     struct replay_shared *shared =
         mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED || !mkdtemp(folder)) {
-        fprintf(stderr, "cardless: cannot make a folder for the replay: %s\n", strerror(errno));
+    if (shared == MAP_FAILED) {
+        fprintf(stderr, "cardless: out of memory\n");
         return FAILED;
     }
-    snprintf(recording, sizeof recording, "%s/replay.cardless", folder);
+    if (!temporary_make(&folder, "cardless-replay"))
+        return FAILED;
+    snprintf(recording, sizeof recording, "%s/replay.cardless", folder.path);
     struct replay r = {.model = model, .contents = contents, .shared = shared};
     fflush(stdout);
     const pid_t child = fork();
-    if (!child)
+    if (!child) {
+        temporary_forget(&folder);
         run_child(&r, o, recording);
+    }
     int result = FAILED;
     if (child < 0)
         fprintf(stderr, "cardless: cannot make a process: %s\n", strerror(errno));
@@ -296,8 +342,7 @@ static int replay(const struct options *o, const struct trace_model *model,
         result = shared->complete && status == 0 ? report(model, contents, shared, recording)
                                                  : end_early(model, shared, status);
     }
-    unlink(recording);
-    rmdir(folder);
+    temporary_remove(&folder);
     munmap(shared, size);
     return result;
 }
@@ -325,6 +370,34 @@ static int open_and_replay(const struct options *o)
     return result;
 }
 
+// Reads a number of seconds. Returns false after a message.
+static bool read_timeout(const char *value, unsigned long *out)
+{
+    char *end = NULL;
+    errno = 0;
+    *out = *value >= '0' && *value <= '9' ? strtoul(value, &end, 10) : 0;
+    if (end && !*end && !errno && *out)
+        return true;
+    fprintf(stderr, "cardless replay: --timeout takes a whole number of seconds from 1, not %s\n",
+            value);
+    return false;
+}
+
+// Applies an option. Returns false after a message.
+static bool apply_option(int option, struct options *o)
+{
+    switch (option) {
+    case 'y':
+        o->policy = optarg;
+        return option_is_policy(optarg);
+    case 't':
+        return read_timeout(optarg, &o->timeout_s);
+    default:
+        fputs(usage, stderr);
+        return false;
+    }
+}
+
 int cmd_replay(int argc, char **argv)
 {
     static const struct option options[] = {
@@ -334,21 +407,14 @@ int cmd_replay(int argc, char **argv)
         {NULL, 0, NULL, 0},
     };
     struct options o = {.timeout_s = TIMEOUT_S};
-    char none = 0, *end = &none;
     int c;
     while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
         if (c == 'h') {
             fputs(usage, stdout);
             return 0;
         }
-        if (c == 'y')
-            o.policy = optarg;
-        if (c == 't')
-            o.timeout_s = strtoul(optarg, &end, 10);
-        if (c == '?' || *end || !o.timeout_s) {
-            fputs(usage, stderr);
+        if (!apply_option(c, &o))
             return 2;
-        }
     }
     if (optind + 1 != argc) {
         fputs(usage, stderr);

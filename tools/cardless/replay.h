@@ -126,15 +126,22 @@ enum replay_found replay_find(const struct replay *replay, const void *key, size
 // `value` is NULL: the call that returned the key was not made.
 void replay_add(struct replay *replay, const void *key, size_t size_B, const void *value);
 
-// A descriptor for one that the call takes, or -1.
+// A new descriptor for one that the call takes, or -1.
 int replay_fd(struct replay *replay, const struct trace_fd *fd, bool *is_foreign);
+// A call has returned the descriptor `actual`, which this takes over.
 void replay_add_fd(struct replay *replay, const struct trace_fd *fd, int actual);
-// A file with the bytes that the call has read from a file. Returns NULL if they were not kept.
-const char *replay_path(struct replay *replay, uint32_t call);
+// A file with the bytes that the call has read from a file, until *fd is closed or the next file is
+// made. Returns NULL if they were not kept.
+const char *replay_path(struct replay *replay, uint32_t call, int *fd);
 // Writes the bytes that a call reads to their places. Returns false if some were not kept.
 // *is_lost: some are results of a call that was not made. *is_set: some are in memory of the
-// driver, to which commands may have written too.
-bool replay_fill(struct replay *replay, uint32_t call, bool *is_lost, bool *is_set);
+// driver, to which commands may have written too. `is_later`: replay_refill writes those.
+bool replay_fill(struct replay *replay, uint32_t call, bool is_later, bool *is_lost, bool *is_set);
+// Writes only those in memory of the driver once more, after a command has written there.
+void replay_refill(struct replay *replay, uint32_t call);
+
+// Prepares for functions of the program. Returns false if memory runs out.
+bool replay_function_open(struct replay *replay);
 
 // ---- the parent ----
 

@@ -51,7 +51,7 @@ static uint64_t translate_word(const struct replay *replay, uint64_t word, bool 
     return word < SMALL || (!found && !is_address) ? word : value;
 }
 
-bool replay_fill(struct replay *replay, uint32_t call, bool *is_lost, bool *is_set)
+bool replay_fill(struct replay *replay, uint32_t call, bool is_later, bool *is_lost, bool *is_set)
 {
     const struct trace_bytes *bytes;
     const size_t count = trace_bytes_of(replay->contents, call, &bytes);
@@ -69,7 +69,10 @@ bool replay_fill(struct replay *replay, uint32_t call, bool *is_lost, bool *is_s
             complete = false;
             continue;
         }
-        *is_set |= replay_is_driver_memory(replay, b->address);
+        const bool is_shared = replay_is_driver_memory(replay, b->address);
+        *is_set |= is_shared;
+        if (is_shared && is_later && !is_launch)
+            continue;
         const bool words = b->role == RF_ADDRESSES || (is_launch && b->size_B == 8);
         if (!words || b->rows != 1 || b->slices != 1) {
             complete &= write_box(to, b->kept, b);
@@ -83,4 +86,21 @@ bool replay_fill(struct replay *replay, uint32_t call, bool *is_lost, bool *is_s
         }
     }
     return complete;
+}
+
+void replay_refill(struct replay *replay, uint32_t call)
+{
+    const struct trace_bytes *bytes;
+    const size_t count = trace_bytes_of(replay->contents, call, &bytes);
+    for (size_t i = 0; i < count; i++)
+        if (bytes[i].role == RF_ADDRESSES)
+            return; // a launch, whose parameters are not in such memory
+    for (size_t i = 0; i < count; i++) {
+        const struct trace_bytes *b = &bytes[i];
+        bool found;
+        const uint64_t to = replay_address(replay, b->address, &found);
+        if (b->role == RF_READS && b->hash && b->kept && found && is_genuine(b) &&
+            replay_is_driver_memory(replay, b->address))
+            write_box(to, b->kept, b);
+    }
 }

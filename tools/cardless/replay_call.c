@@ -156,10 +156,14 @@ static void make(struct replay_job *job, uint32_t *made)
     __atomic_add_fetch(&r->shared->progress, 1, __ATOMIC_RELAXED);
     CUresult result = job->entry->call(r->functions[job->call->entry], job->values);
     __atomic_add_fetch(&r->shared->progress, 1, __ATOMIC_RELAXED);
+    // "The driver takes ownership of the file descriptor" of imports of external objects.
+    job->takes = !result && !strncmp(job->entry->name, "cuImportExternal", 16);
     if (result != (CUresult)job->call->result)
         result = settle(job, result, made);
     pthread_mutex_lock(&r->lock);
     const bool same = compare(job, result);
+    if (result)
+        replay_function_drop(job);
     pthread_mutex_unlock(&r->lock);
     state->state = same ? REPLAY_SAME : REPLAY_DIFFERS;
     if (!same)

@@ -3,6 +3,7 @@
 // translates what has another value in this process.
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "replay_job.h"
 
@@ -121,8 +122,17 @@ static uint8_t *make_memory(struct replay_job *job, uint64_t recorded, uint64_t 
     return m->bytes;
 }
 
+static void give(struct replay_job *job, int fd)
+{
+    enum { MOST = sizeof job->given / sizeof *job->given };
+    if (fd >= 0 && job->given_count < MOST)
+        job->given[job->given_count++] = fd;
+}
+
 void replay_release(struct replay_job *job)
 {
+    while (job->given_count && !job->takes)
+        close(job->given[--job->given_count]);
     while (job->memory && !job->is_kept) {
         struct replay_memory *next = job->memory->next;
         free(job->memory);
@@ -131,23 +141,6 @@ void replay_release(struct replay_job *job)
 }
 
 // ---- values ----
-
-static CUresult empty_function(void)
-{
-    return CUDA_SUCCESS;
-}
-
-static void set_function(struct replay_job *job, const struct em_shape *s, uint8_t *value)
-{
-    const char *name = replay_name(s->name);
-    // Both return nothing, or a number that nobody reads.
-    if (!strcmp(name, "CUhostFn") || !strcmp(name, "CUstreamCallback")) {
-        store(value, (uintptr_t)empty_function, 8);
-        job->notes |= 1u << REPLAY_NOTE_EMPTY;
-    } else {
-        job->reason = REPLAY_FUNCTION;
-    }
-}
 
 static bool set_fd(struct replay_job *job, uint8_t *value, uint32_t size)
 {
@@ -163,6 +156,7 @@ static bool set_fd(struct replay_job *job, uint8_t *value, uint32_t size)
             job->reason = REPLAY_FOREIGN;
         else if (is_foreign)
             job->notes |= 1u << REPLAY_NOTE_SHARED;
+        give(job, fd);
         store(value, (uint64_t)fd, size);
         return true;
     }
@@ -191,12 +185,10 @@ static void set_opaque(struct replay_job *job, const struct em_member *m, const 
                        uint8_t *value)
 {
     const uint64_t old = replay_load(value, s->size_B);
-    if (!old)
+    if (!old && !replay_is_function_call(job))
         return;
-    if (strcmp(replay_name(s->name), "void")) {
-        set_function(job, s, value);
+    if (replay_function(job, replay_name(s->name), value))
         return;
-    }
     if (set_fd(job, value, s->size_B))
         return;
     bool found;
@@ -215,7 +207,9 @@ static void set_string(struct replay_job *job, bool is_output, const struct trac
         return;
     uint64_t size_B = 1;
     const uint8_t *text = is_output ? NULL : replay_recorded(job, blobs, old, &size_B);
-    const char *path = text ? replay_path(job->replay, job->index) : NULL;
+    int fd = -1;
+    const char *path = text ? replay_path(job->replay, job->index, &fd) : NULL;
+    give(job, fd);
     if (!text && !is_output) {
         store(value, replay_address(job->replay, old, &found), 8);
         return;
@@ -264,6 +258,14 @@ static void set_target(struct replay_job *job, const struct replay_scope *outer,
         store(value, replay_address(job->replay, old, &found), 8);
         return;
     }
+    // A list whose length no argument has: as many bytes as were recorded.
+    if (from && !is_output && !(m->flags & EM_MEMBER_LIST) &&
+        (target->kind == EM_SHAPE_UNSIGNED || target->kind == EM_SHAPE_SIGNED)) {
+        there_B = size_B + 1;
+        const uint8_t *longer = replay_recorded(job, at.blobs, old, &there_B);
+        from = longer ? longer : from;
+        size_B = longer ? there_B : size_B;
+    }
     // Memory whose bytes were recorded one by one is in its place.
     if (target->kind == EM_SHAPE_OPAQUE && !(m->flags & EM_MEMBER_LIST) && !is_output) {
         const uint64_t place = replay_address(job->replay, old, &found);
@@ -275,6 +277,8 @@ static void set_target(struct replay_job *job, const struct replay_scope *outer,
     const uint64_t least = m->flags & EM_MEMBER_LIST ? LIST_LEAST_B : OUTPUT_LEAST_B;
     uint8_t *to = make_memory(job, old, is_output && size_B < least ? least : size_B);
     store(value, (uintptr_t)to, 8);
+    if (to && !is_input)
+        memset(to, REPLAY_UNWRITTEN, job->memory->size_B);
     if (!to || !from)
         return;
     memcpy(to, from, size_B);
@@ -374,7 +378,8 @@ void replay_prepare(struct replay_job *job)
 {
     bool is_lost, is_set;
     memcpy(job->values, job->recorded, sizeof job->values);
-    if (!replay_fill(job->replay, job->index, &is_lost, &is_set))
+    const bool is_later = replay_function_waits(job);
+    if (!replay_fill(job->replay, job->index, is_later, &is_lost, &is_set))
         job->notes |= 1u << REPLAY_NOTE_MISSING;
     if (is_set)
         job->notes |= 1u << REPLAY_NOTE_SET;

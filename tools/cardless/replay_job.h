@@ -24,6 +24,9 @@ struct replay_job {
     size_t byte_count, fd_count;
     struct replay_memory *memory;
     bool is_kept; // `memory` is used after the call
+    int given[2]; // descriptors that the call gets
+    unsigned given_count;
+    bool takes; // the call has succeeded, and the driver owns its descriptors
     enum replay_reason reason;
     unsigned notes; // bits of enum replay_note
     char difference[REPLAY_TEXT_B];
@@ -49,9 +52,27 @@ const struct em_member *replay_chosen(const struct em_member *m, const struct em
                                       const struct replay_scope *outer, const uint8_t *bytes);
 const char *replay_name(uint32_t name);
 
+// ---- functions of the program (replay_function.c)
+
+// Whether the call puts a function into a stream.
+bool replay_is_function_call(const struct replay_job *job);
+// Replaces a pointer to a function of type `type`, or the argument of a function in a stream. Sets
+// job->reason if the call needs the function's result. Returns false if the value is neither.
+// Precondition: lock held.
+bool replay_function(struct replay_job *job, const char *type, uint8_t *value);
+// Whether a function waits in the call's stream. When it runs, it sets the bytes in memory of the
+// driver that the call reads. Precondition: lock held.
+bool replay_function_waits(const struct replay_job *job);
+// The call has failed, so its function never runs. Precondition: lock held.
+void replay_function_drop(const struct replay_job *job);
+
+// ---- arguments
+
 // Fills in `values`. Sets job->reason if the call cannot be made.
 void replay_prepare(struct replay_job *job);
 void replay_release(struct replay_job *job);
+// Outputs have these bytes before the call, so that those which it leaves unwritten are known.
+enum { REPLAY_UNWRITTEN = 0xc3 };
 // Compares the outputs with the recorded ones, and notes handles and addresses. Returns false after
 // it has set job->difference.
 bool replay_outputs(struct replay_job *job);

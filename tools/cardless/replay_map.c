@@ -37,6 +37,7 @@ struct file {
     uint64_t device, inode;
     int fd;
     bool is_foreign; // made from recorded bytes
+    size_t left;     // calls that may take it yet
 };
 
 struct replay_map {
@@ -46,8 +47,7 @@ struct replay_map {
     struct pair *pairs[BUCKETS];
     struct file *files;
     uint8_t *trap; // cannot be accessed
-    unsigned paths;
-    char folder[64], path[128];
+    char path[64];
 };
 
 // ---- ranges ----
@@ -391,29 +391,58 @@ static int make_file(const struct trace_bytes *b)
     return fd;
 }
 
-static void add_file(struct replay *replay, const struct trace_fd *fd, int actual, bool is_foreign)
+// How many calls after this one take a descriptor of the same file.
+static size_t count_takers(const struct replay *replay, const struct trace_fd *fd)
 {
-    struct file *f = calloc(1, sizeof *f);
-    if (!f)
+    const struct trace_contents *c = replay->contents;
+    size_t count = 0;
+    for (size_t i = 0; i < c->fd_count; i++)
+        count += c->fds[i].is_taken && c->fds[i].call > fd->call &&
+                 c->fds[i].device == fd->device && c->fds[i].inode == fd->inode;
+    return count;
+}
+
+// Takes over the descriptor, and keeps it as long as a call may take it.
+static void add_file(struct replay *replay, const struct trace_fd *fd, int owned, bool is_foreign)
+{
+    const size_t left = count_takers(replay, fd);
+    struct file *f = left ? calloc(1, sizeof *f) : NULL;
+    if (!f) {
+        close(owned);
         return;
-    *f = (struct file){replay->map->files, fd->device, fd->inode, dup(actual), is_foreign};
+    }
+    *f = (struct file){replay->map->files, fd->device, fd->inode, owned, is_foreign, left};
     replay->map->files = f;
+}
+
+// A call has taken a descriptor of the file.
+static void count_file_down(struct file **link)
+{
+    struct file *f = *link;
+    if (--f->left)
+        return;
+    *link = f->next;
+    close(f->fd);
+    free(f);
 }
 
 int replay_fd(struct replay *replay, const struct trace_fd *fd, bool *is_foreign)
 {
     const struct trace_bytes *b = file_of(replay, fd->call);
-    for (const struct file *f = replay->map->files; f; f = f->next) {
+    for (struct file **link = &replay->map->files; *link; link = &(*link)->next) {
+        const struct file *f = *link;
         if (f->device != fd->device || f->inode != fd->inode)
             continue;
         *is_foreign = f->is_foreign;
         // The program may have changed it since the last import.
-        return f->is_foreign && (!b || !write_file(f->fd, b)) ? -1 : dup(f->fd);
+        const int given = f->is_foreign && (!b || !write_file(f->fd, b)) ? -1 : dup(f->fd);
+        count_file_down(link);
+        return given;
     }
     *is_foreign = true;
-    const int made = b ? make_file(b) : -1;
-    if (made >= 0)
-        add_file(replay, fd, made, true);
+    const int made = b ? make_file(b) : -1, kept = made >= 0 ? dup(made) : -1;
+    if (kept >= 0)
+        add_file(replay, fd, kept, true);
     return made;
 }
 
@@ -422,7 +451,7 @@ void replay_add_fd(struct replay *replay, const struct trace_fd *fd, int actual)
     add_file(replay, fd, actual, false);
 }
 
-const char *replay_path(struct replay *replay, uint32_t call)
+const char *replay_path(struct replay *replay, uint32_t call, int *fd)
 {
     struct replay_map *map = replay->map;
     const struct trace_bytes *b = file_of(replay, call);
@@ -430,9 +459,9 @@ const char *replay_path(struct replay *replay, uint32_t call)
     if (!b || trace_fds_of(replay->contents, call, &fds))
         return NULL;
     // A name that leads to the bytes and needs no folder.
-    const int fd = make_file(b);
-    if (fd < 0)
+    *fd = make_file(b);
+    if (*fd < 0)
         return NULL;
-    snprintf(map->path, sizeof map->path, "/proc/self/fd/%d", fd);
+    snprintf(map->path, sizeof map->path, "/proc/self/fd/%d", *fd);
     return map->path;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "escape.h"
 #include "replay_job.h"
 
 enum { SMALL = 65536 };
@@ -55,6 +56,15 @@ static bool compare_address(struct replay_job *job, struct pair p, bool is_opaqu
     return is_opaque || differ(job, name, "the address %#llx", expected, now);
 }
 
+// Whether the call has left an output as it was: the program's memory then had other bytes.
+static bool is_unwritten(const uint8_t *now, uint32_t size_B)
+{
+    for (uint32_t i = 0; i < size_B; i++)
+        if (now[i] != REPLAY_UNWRITTEN)
+            return false;
+    return size_B != 0;
+}
+
 static bool compare_string(struct replay_job *job, const struct replay_scope *at, struct pair p,
                            const char *name)
 {
@@ -65,9 +75,11 @@ static bool compare_string(struct replay_job *job, const struct replay_scope *at
         return differ(job, name, "%#llx", old, now);
     if (!text || !strncmp((const char *)text, (const char *)(uintptr_t)now, size_B))
         return true;
-    snprintf(job->difference, sizeof job->difference, "%s was \"%.*s\", and is now \"%.*s\"", name,
-             (int)strnlen((const char *)text, size_B), (const char *)text, (int)size_B,
-             (const char *)(uintptr_t)now);
+    char was[512], is[512];
+    escape_line((const char *)text, size_B, was, sizeof was);
+    escape_line((const char *)(uintptr_t)now, size_B, is, sizeof is);
+    snprintf(job->difference, sizeof job->difference, "%s was \"%s\", and is now \"%s\"", name, was,
+             is);
     return false;
 }
 
@@ -142,6 +154,14 @@ static bool compare_number(struct replay_job *job, const struct em_shape *s, str
         replay_add(job->replay, p.old, s->size_B, p.now);
         return true;
     }
+    if (s->size_B > 8) {
+        char byte[256 + 32];
+        uint32_t at = 0;
+        while (p.old[at] == p.now[at])
+            at++;
+        snprintf(byte, sizeof byte, "byte %u of %s", at, name);
+        return differ(job, byte, "%#llx", p.old[at], p.now[at]);
+    }
     const uint64_t old = replay_load(p.old, s->size_B), now = replay_load(p.now, s->size_B);
     for (size_t i = 0; s->kind == EM_SHAPE_SIGNED && s->size_B == 4 && i < job->fd_count; i++)
         if (!job->fds[i].is_taken && (uint32_t)job->fds[i].fd == old)
@@ -153,6 +173,8 @@ static bool compare_value(struct replay_job *job, const struct replay_scope *at,
                           const struct em_member *m, const struct em_shape *s, struct pair p,
                           const char *name)
 {
+    if (is_unwritten(p.now, s->size_B))
+        return true;
     switch ((enum em_shape_kind)s->kind) {
     case EM_SHAPE_HANDLE:
         return compare_handle(job, p, s->size_B, name);

@@ -24,8 +24,8 @@ static struct {
     size_t count, next;      // the first event that is not done
     uint32_t *begins, *ends; // of the calls, in `events`
     pthread_mutex_t lock;
-    pthread_cond_t moved;
-} order = {.lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
+    pthread_cond_t *moved; // by thread: its call may begin
+} order = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int compare_events(const void *a, const void *b)
 {
@@ -44,8 +44,12 @@ static bool order_open(struct replay *replay)
     order.events = calloc(2 * m->call_count + 1, sizeof *order.events);
     order.begins = calloc(m->call_count + 1, sizeof *order.begins);
     order.ends = calloc(m->call_count + 1, sizeof *order.ends);
-    if (!order.events || !order.begins || !order.ends || m->call_count > UINT32_MAX / 2)
+    order.moved = malloc((m->thread_count + 1) * sizeof *order.moved);
+    if (!order.events || !order.begins || !order.ends || !order.moved ||
+        m->call_count > UINT32_MAX / 2)
         return false;
+    for (size_t i = 0; i < m->thread_count; i++)
+        pthread_cond_init(&order.moved[i], NULL);
     for (uint32_t i = 0; i < m->call_count; i++) {
         const struct trace_call *c = &m->calls[i];
         order.events[order.count++] = (struct event){c->start, i, false, false};
@@ -60,19 +64,24 @@ static bool order_open(struct replay *replay)
     return true;
 }
 
+// Wakes the one thread that may go on: only the call whose beginning is the first event that is not
+// done may begin.
+// Precondition: order.lock held.
 static void mark(uint32_t event)
 {
     order.events[event].done = true;
     while (order.next < order.count && order.events[order.next].done)
         order.next++;
-    pthread_cond_broadcast(&order.moved);
+    const struct event *e = order.next < order.count ? &order.events[order.next] : NULL;
+    if (e && !e->is_end)
+        pthread_cond_signal(&order.moved[order.replay->model->calls[e->call].thread]);
 }
 
 static void wait_for_turn(uint32_t call)
 {
     pthread_mutex_lock(&order.lock);
     while (order.next < order.begins[call])
-        pthread_cond_wait(&order.moved, &order.lock);
+        pthread_cond_wait(&order.moved[order.replay->model->calls[call].thread], &order.lock);
     mark(order.begins[call]);
     pthread_mutex_unlock(&order.lock);
 }
@@ -148,7 +157,7 @@ bool replay_run(struct replay *r)
 {
     char folder[PATH_MAX], path[PATH_MAX + 32];
     pthread_mutex_init(&r->lock, NULL);
-    if (!replay_map_open(r) || !order_open(r))
+    if (!replay_map_open(r) || !replay_function_open(r) || !order_open(r))
         return fail(r, "the memory of the program cannot be reserved", "out of memory");
     if (lib_folder(folder, sizeof folder))
         return fail(r, "libcuda.so.1", "not found");

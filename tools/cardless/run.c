@@ -14,6 +14,7 @@
 #include "cardless.h"
 #include "elf_facts.h"
 #include "lib.h"
+#include "option.h"
 #include "record_format.h"
 #include "redirect.h"
 #include "report.h"
@@ -201,34 +202,11 @@ static bool is_nvidia(const char *value)
     return false;
 }
 
-// Whether it is a whole number, also in hexadecimal, as the driver reads it.
-static bool is_number(const char *value)
-{
-    char *end;
-    errno = 0;
-    strtoull(value, &end, 0);
-    return !errno && *value >= '0' && *value <= '9' && !*end;
-}
-
 static bool is_seed(const char *value)
 {
-    if (is_number(value))
+    if (option_is_number(value))
         return true;
     fprintf(stderr, "cardless: --seed takes a whole number from 0 to 2^64 - 1, not %s\n", value);
-    return false;
-}
-
-static bool is_policy(const char *value)
-{
-    static const char *const names[] = {"eager", "lazy", "parallel"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(value, names[i]))
-            return true;
-    if ((!strncmp(value, "seed:", 5) && is_number(value + 5)) || !strncmp(value, "schedule:", 9))
-        return true;
-    fprintf(stderr,
-            "cardless: --policy takes eager, lazy, seed:N, schedule:LIST or parallel, not %s\n",
-            value);
     return false;
 }
 
@@ -293,7 +271,7 @@ static bool apply_trace(const char *path)
 static bool apply_trace_contents(const char *most)
 {
     most = most ? most : "0x40000000";
-    if (is_number(most) && strtoull(most, NULL, 0))
+    if (option_is_number(most) && strtoull(most, NULL, 0))
         return !setenv("CARDLESS_RECORD_CONTENTS", most, 1);
     fprintf(stderr, "cardless: --trace-contents takes a number of bytes\n");
     return false;
@@ -342,7 +320,7 @@ static bool apply_option(int option, enum layer *layer, bool *redirect, struct r
         return is_one_of("overlap", optarg, "distinct", "same") &&
                !setenv("CARDLESS_OVERLAP", optarg, 1);
     case 'y':
-        return is_policy(optarg) && !setenv("CARDLESS_POLICY", optarg, 1);
+        return option_is_policy(optarg) && !setenv("CARDLESS_POLICY", optarg, 1);
     case 'c':
         return is_check(optarg) && !setenv("CARDLESS_CHECK", optarg, 1);
     case 'r':
@@ -392,7 +370,7 @@ int cmd_run(int argc, char **argv)
         {NULL, 0, NULL, 0},
     };
     enum layer layer = LAYER_ON;
-    bool as_nvidia = false, redirect = true;
+    bool as_nvidia = false, redirect = true, contents = false;
     const char *recording = NULL;
     struct report report = {.count = 0};
     int c;
@@ -404,11 +382,17 @@ int cmd_run(int argc, char **argv)
         if (!apply_option(c, &layer, &redirect, &report))
             return 2;
         as_nvidia |= c == 'a';
+        contents |= c == 'C';
         if (c == 't')
             recording = is_recording(optarg) ? optarg : NULL;
     }
     if (optind >= argc) {
         fputs(usage, stderr);
+        return 2;
+    }
+    if (contents && !getenv("CARDLESS_RECORD")) { // which --trace sets
+        fprintf(stderr, "cardless: --trace-contents needs --trace FILE.cardless, because a text "
+                        "has no contents\n");
         return 2;
     }
     char ours[PATH_MAX], program[PATH_MAX];

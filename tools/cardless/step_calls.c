@@ -6,7 +6,6 @@
 // recording is complete, so it is read anew to show the state.
 #include "step_calls.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -23,6 +22,7 @@
 #include "lib.h"
 #include "step_page.h"
 #include "step_show.h"
+#include "temporary.h"
 #include "vulkan_layer.h"
 
 enum { NOT_STEPPED = 3, QUIT = 130, CANNOT_RUN = 126, NOT_FOUND = 127, FIRST_FD = 200 };
@@ -30,7 +30,9 @@ enum { NOT_STEPPED = 3, QUIT = 130, CANNOT_RUN = 126, NOT_FOUND = 127, FIRST_FD 
 static const char help[] =
     "  next [N], n       run to the next call, or to the N-th one\n"
     "  step [N], s       run to the next call or command\n"
-    "  until NAME, u     run to a call (cuMemAlloc*), a kind of command (memcpy), a diagnostic\n"
+    "  until NAME, u     run to a call (cuMemAlloc*), to a call of the driver that a function of "
+    "the\n"
+    "                    runtime makes (cudaMalloc), a kind of command (memcpy), a diagnostic\n"
     "                    (B01); \"diagnostic\" is any of them\n"
     "  continue, c       run to the end\n"
     "  map, m            memory: addresses, sizes, and whose bytes are the same\n"
@@ -52,7 +54,8 @@ struct session {
     char *script, *script_copy; // the rest of a copy of options->script, and that copy
     bool echoes, ended;         // `ended`: there are no more commands
     char last[256];
-    char folder[64], recording[96];
+    struct temporary folder; // of the recordings of all processes of the run
+    char recording[96];
     struct em_stop_page *page;
     int page_fd;
     pid_t child;
@@ -189,7 +192,10 @@ static bool read_command(struct session *s, char *line, size_t size)
         fputc('\n', s->out);
         return false;
     }
-    line[strcspn(line, "\n")] = 0;
+    size_t used = strcspn(line, "\n");
+    while (used && (line[used - 1] == ' ' || line[used - 1] == '\t'))
+        used--;
+    line[used] = 0;
     const char *text = line + strspn(line, " \t");
     memmove(line, text, strlen(text) + 1);
     if (s->echoes)
@@ -291,7 +297,8 @@ static bool is_reached(const struct session *s, struct goal *goal)
             *version = 0; // cuMemAlloc is cuMemAlloc_v2
         if (p->kind == EM_STOP_DIAGNOSTIC && !strcmp(goal->name, "diagnostic"))
             return true;
-        return !fnmatch(goal->name, p->name, 0) || !fnmatch(goal->name, plain, 0);
+        return !fnmatch(goal->name, p->name, 0) || !fnmatch(goal->name, plain, 0) ||
+               (*p->function && !fnmatch(goal->name, p->function, 0));
     default:
         return false;
     }
@@ -302,15 +309,9 @@ static bool is_reached(const struct session *s, struct goal *goal)
 static bool start_session(struct session *s)
 {
     char ours[PATH_MAX], fd_text[16];
-    const char *base = getenv("TMPDIR");
-    if (snprintf(s->folder, sizeof s->folder, "%s/cardless-step-XXXXXX", base ? base : "/tmp") >=
-            (int)sizeof s->folder ||
-        !mkdtemp(s->folder)) {
-        s->folder[0] = 0;
-        fprintf(stderr, "cardless step: cannot make a folder in %s\n", base ? base : "/tmp");
+    if (!temporary_make(&s->folder, "cardless-step"))
         return false;
-    }
-    snprintf(s->recording, sizeof s->recording, "%s/run", s->folder);
+    snprintf(s->recording, sizeof s->recording, "%s/run", s->folder.path);
     s->page = step_page_make(&s->page_fd);
     const int passed = s->page ? fcntl(s->page_fd, F_DUPFD, FIRST_FD) : -1;
     if (passed < 0 || lib_folder(ours, sizeof ours))
@@ -325,21 +326,26 @@ static bool start_session(struct session *s)
 }
 
 // Opens the commands and the output. Returns false after a message.
+static bool cannot_open(const char *path)
+{
+    fprintf(stderr, "cardless step: cannot open %s: %s\n", path, strerror(errno));
+    return false;
+}
+
 static bool open_files(struct session *s)
 {
     const struct step_calls *o = s->options;
     s->out = o->output ? fopen(o->output, "we") : stdout;
     s->commands = NULL;
+    if (!s->out)
+        return cannot_open(o->output);
     if (o->file)
         s->commands = fopen(o->file, "re");
     else if (!o->script)
         s->commands = fdopen(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), "r");
     s->echoes = o->script || !s->commands || !isatty(fileno(s->commands));
-    if (!s->out || (!s->commands && !o->script)) {
-        fprintf(stderr, "cardless step: %s: %s\n", s->out ? "the commands" : o->output,
-                strerror(errno));
-        return false;
-    }
+    if (!s->commands && !o->script)
+        return cannot_open(o->file ? o->file : "the standard input");
     if (o->script) {
         s->script = s->script_copy = strdup(o->script);
         return s->script != NULL;
@@ -406,19 +412,6 @@ static int drive(struct session *s)
     return status;
 }
 
-// Removes the recordings of all processes of the run.
-static void remove_folder(const char *folder)
-{
-    char path[PATH_MAX];
-    DIR *d = opendir(folder);
-    for (const struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d))
-        if (snprintf(path, sizeof path, "%s/%s", folder, e->d_name) < (int)sizeof path)
-            unlink(path);
-    if (d)
-        closedir(d);
-    rmdir(folder);
-}
-
 static void finish_session(struct session *s)
 {
     free(s->told);
@@ -426,8 +419,7 @@ static void finish_session(struct session *s)
     step_lines_finish(&s->before);
     if (s->has_model)
         trace_close(&s->model);
-    if (s->folder[0])
-        remove_folder(s->folder);
+    temporary_remove(&s->folder);
     if (s->out && s->out != stdout)
         fclose(s->out);
     if (s->commands)
@@ -436,7 +428,7 @@ static void finish_session(struct session *s)
 
 int step_calls(char **program, const struct step_calls *options)
 {
-    struct session s = {.options = options};
+    struct session s = {.options = options, .folder.alive = -1};
     if (!open_files(&s) || !start_session(&s) || !start_program(&s, program)) {
         finish_session(&s);
         return CANNOT_RUN;

@@ -37,17 +37,12 @@ static void put_size(struct em_text *text, uint64_t size_B)
         em_text_put(text, "%llu bytes", (unsigned long long)size_B);
 }
 
-static bool overlap(const struct trace_memory *a, const struct trace_memory *b)
-{
-    return a->offset < b->offset + b->size_B && b->offset < a->offset + a->size_B;
-}
-
-// The oldest living memory with this physical memory, or TRACE_NONE if there is no other one.
+// The oldest living memory with some of these bytes, or TRACE_NONE if there is no other one.
 static uint32_t oldest_of(const struct trace_model *m, uint32_t memory)
 {
     const struct trace_memory *a = &m->memories[memory];
     for (uint32_t i = 0; i < memory && a->physical; i++)
-        if (m->memories[i].physical == a->physical && m->memories[i].died == TRACE_NEVER)
+        if (m->memories[i].died == TRACE_NEVER && trace_memory_overlaps(&m->memories[i], a))
             return i;
     return TRACE_NONE;
 }
@@ -76,7 +71,7 @@ static void add_memory(struct step_lines *l, const struct trace_model *m, uint32
     bool any = false;
     for (uint32_t i = 0; i < memory && of != TRACE_NONE; i++) {
         const struct trace_memory *b = &m->memories[i];
-        if (i == of || b->physical != a->physical || b->died != TRACE_NEVER || !overlap(a, b))
+        if (i == of || b->died != TRACE_NEVER || !trace_memory_overlaps(a, b))
             continue;
         em_text_put(&text, "%s memory %u", any ? "," : "; overlaps", i + 1);
         any = true;
@@ -234,6 +229,13 @@ static void named_arguments(const struct trace_model *m, const struct trace_call
     em_text_finish(&text);
 }
 
+// As in messages: "thread 2 ", and nothing for the first one.
+static void print_thread(const struct trace_model *m, const struct trace_call *c, FILE *out)
+{
+    if (m->threads[c->thread].number > 1)
+        fprintf(out, "thread %llu ", (unsigned long long)m->threads[c->thread].number);
+}
+
 void step_show_call(const struct trace_model *m, const struct trace_call *c, FILE *out)
 {
     struct em_text arguments = {.bytes = NULL}, effect = {.bytes = NULL};
@@ -241,8 +243,7 @@ void step_show_call(const struct trace_model *m, const struct trace_call *c, FIL
     const char *function = trace_call_function(m, c);
     named_arguments(m, c, &arguments);
     trace_call_place(m, c, place, sizeof place);
-    if (m->threads[c->thread].number > 1)
-        fprintf(out, "thread %llu ", (unsigned long long)m->threads[c->thread].number);
+    print_thread(m, c, out);
     fprintf(out, "#%llu %s%s%s(%.*s) at %s\n", (unsigned long long)c->number,
             function ? function : "", function ? ": " : "", trace_call_name(m, c),
             (int)arguments.used, arguments.used ? arguments.bytes : "", place);
@@ -260,7 +261,9 @@ void step_show_return(const struct trace_model *m, const struct trace_call *c, F
     trace_call_result(m, c, result, sizeof result);
     trace_call_outputs(m, c, &text);
     trace_name_addresses(m, &text, m->duration, &named);
-    fprintf(out, "  #%llu %s = %s%.*s\n", (unsigned long long)c->number, trace_call_name(m, c),
+    fprintf(out, "  ");
+    print_thread(m, c, out);
+    fprintf(out, "#%llu %s = %s%.*s\n", (unsigned long long)c->number, trace_call_name(m, c),
             result, (int)named.used, named.used ? named.bytes : "");
     em_text_finish(&text);
     em_text_finish(&named);

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Reads the records that have a time: calls, commands, objects, memory, diagnostics.
+// Reads the records that have a time: calls (trace_calls.c), commands, objects, memory,
+// diagnostics.
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace_build.h"
 
-enum { OPEN_MAX = 16, LEVELS_MAX = 20 };
-
-// The calls of a thread that have begun and not returned.
-struct open_calls {
-    uint32_t calls[OPEN_MAX];
-    unsigned count;
-};
+enum { LEVELS_MAX = 20 };
 
 // The start or end of a command, which another thread may have submitted.
 struct moment {
@@ -42,70 +37,10 @@ struct later {
     trace_append((void **)&(later)->list, &(later)->name##_count, &(later)->name##_capacity,       \
                  sizeof *(later)->list)
 
-static uint32_t innermost(const struct open_calls *open)
-{
-    return open->count ? open->calls[open->count - 1] : TRACE_NONE;
-}
-
-static uint32_t find_open(const struct trace_model *m, const struct open_calls *open,
-                          uint64_t number)
-{
-    for (unsigned i = open->count; i; i--)
-        if (m->calls[open->calls[i - 1]].number == number)
-            return i - 1;
-    return TRACE_NONE;
-}
-
 static const char *name_of(const struct trace_model *m, uint64_t id)
 {
     const char *text = id < m->name_count ? m->names[id].text : NULL;
     return text ? text : "?";
-}
-
-static uint32_t known_id(uint64_t id, size_t count)
-{
-    return id && id < count ? (uint32_t)id : TRACE_NONE;
-}
-
-static bool read_call(struct trace_model *m, uint32_t thread, struct open_calls *open,
-                      struct trace_record *r, uint64_t time)
-{
-    struct trace_call *c = trace_add_call(m);
-    if (!c)
-        return false;
-    if (!(r->flags & RF_CALL_NESTED) || open->count == OPEN_MAX)
-        open->count = 0;
-    c->thread = thread;
-    c->depth = open->count;
-    c->start = time;
-    c->end = TRACE_NEVER;
-    c->number = trace_field(r);
-    c->entry = known_id(trace_field(r), m->entry_count);
-    c->function = known_id(trace_field(r), m->entry_count);
-    c->caller = known_id(trace_field(r), m->caller_count);
-    const uint64_t count = trace_field(r);
-    c->arguments = r->at;
-    if (count <= TRACE_ARGUMENTS_MAX) {
-        c->argument_count = (uint32_t)count;
-        for (uint64_t i = 0; i < count; i++)
-            trace_field(r);
-    }
-    c->before = (struct trace_blobs){r->at, r->end};
-    open->calls[open->count++] = (uint32_t)(m->call_count - 1);
-    return true;
-}
-
-static void read_return(struct trace_model *m, struct open_calls *open, struct trace_record *r,
-                        uint64_t time)
-{
-    const uint32_t at = find_open(m, open, trace_field(r));
-    if (at == TRACE_NONE)
-        return;
-    struct trace_call *c = &m->calls[open->calls[at]];
-    c->end = time;
-    c->result = (int32_t)trace_field(r);
-    c->after = (struct trace_blobs){r->at, r->end};
-    open->count = at;
 }
 
 static uint32_t stream_of(const struct trace_model *m, uint64_t id)
@@ -121,7 +56,7 @@ static uint32_t stream_of(const struct trace_model *m, uint64_t id)
     return low < m->stream_count && m->streams[low].id == id ? (uint32_t)low : TRACE_NONE;
 }
 
-static bool read_submission(struct trace_model *m, uint32_t thread, struct open_calls *open,
+static bool read_submission(struct trace_model *m, uint32_t thread, struct trace_open_calls *open,
                             struct trace_record *r, uint64_t time)
 {
     struct trace_command *c = trace_add_command(m);
@@ -132,11 +67,14 @@ static bool read_submission(struct trace_model *m, uint32_t thread, struct open_
     c->start = c->at_once ? time : TRACE_NEVER;
     c->end = TRACE_NEVER;
     c->thread = thread;
-    c->id = trace_field(r);
+    c->id = trace_number(r, &open->command);
     c->stream = stream_of(m, trace_field(r));
     c->kind = name_of(m, trace_field(r));
-    const uint32_t at = find_open(m, open, trace_field(r));
-    c->call = at == TRACE_NONE ? TRACE_NONE : open->calls[at];
+    c->call = trace_innermost(open);
+    if (!(r->flags & RF_SUBMIT_OF_CALL)) {
+        const uint32_t at = trace_find_open(m, open, trace_field(r));
+        c->call = at == TRACE_NONE ? TRACE_NONE : open->calls[at];
+    }
     const uint64_t count = trace_field(r);
     c->access_count = count < 1024 ? (uint32_t)count : 0;
     c->accesses = r->at;
@@ -154,7 +92,7 @@ static bool read_submission(struct trace_model *m, uint32_t thread, struct open_
     return true;
 }
 
-static bool read_object(struct trace_model *m, const struct open_calls *open,
+static bool read_object(struct trace_model *m, const struct trace_open_calls *open,
                         struct trace_record *r, uint64_t time)
 {
     struct trace_object *o = trace_add_object(m);
@@ -166,11 +104,11 @@ static bool read_object(struct trace_model *m, const struct open_calls *open,
     o->type = name_of(m, trace_field(r));
     o->number = trace_field(r);
     o->context = trace_field(r);
-    o->born_call = innermost(open);
+    o->born_call = trace_innermost(open);
     return true;
 }
 
-static bool read_memory(struct trace_model *m, const struct open_calls *open,
+static bool read_memory(struct trace_model *m, const struct trace_open_calls *open,
                         struct trace_record *r, uint64_t time)
 {
     struct trace_memory *memory = trace_add_memory(m);
@@ -185,7 +123,7 @@ static bool read_memory(struct trace_model *m, const struct open_calls *open,
     memory->host = trace_field(r);
     memory->physical = trace_field(r);
     memory->offset = trace_field(r);
-    memory->born_call = innermost(open);
+    memory->born_call = trace_innermost(open);
     memory->died_call = memory->of = TRACE_NONE;
     return true;
 }
@@ -219,15 +157,15 @@ static bool read_array(struct trace_model *m, struct trace_record *r, uint64_t t
     return true;
 }
 
-static bool read_diagnostic(struct trace_model *m, const struct open_calls *open,
+static bool read_diagnostic(struct trace_model *m, const struct trace_open_calls *open,
                             struct trace_record *r, uint64_t time)
 {
     struct trace_diagnostic *d = trace_add_diagnostic(m);
     if (!d)
         return false;
     d->time = time;
-    const uint32_t at = find_open(m, open, trace_field(r));
-    d->call = at == TRACE_NONE ? innermost(open) : open->calls[at];
+    const uint32_t at = trace_find_open(m, open, trace_field(r));
+    d->call = at == TRACE_NONE ? trace_innermost(open) : open->calls[at];
     d->result = (int32_t)trace_field(r);
     d->id = trace_copy_text(r);
     d->text = trace_copy_text(r);
@@ -246,13 +184,13 @@ static bool keep_moment(struct later *later, struct trace_record *r, uint64_t ti
     return true;
 }
 
-static bool keep_death(struct later *later, const struct open_calls *open, struct trace_record *r,
-                       uint64_t time)
+static bool keep_death(struct later *later, const struct trace_open_calls *open,
+                       struct trace_record *r, uint64_t time)
 {
     struct death *at =
         r->kind == RF_OBJECT_END ? APPEND(later, object, objects) : APPEND(later, memory, memories);
     if (at)
-        *at = (struct death){trace_field(r), time, innermost(open)};
+        *at = (struct death){trace_field(r), time, trace_innermost(open)};
     return at != NULL;
 }
 
@@ -270,16 +208,16 @@ static bool keep_edge(const struct trace_model *m, struct later *later, struct t
 }
 
 static bool read_record(struct trace_model *m, struct later *later, uint32_t thread,
-                        struct open_calls *open, struct trace_record *r)
+                        struct trace_open_calls *open, struct trace_record *r)
 {
     const uint64_t time = trace_file_ns(&m->file, r->ticks);
     if (r->kind < RF_KINDS && time > m->duration)
         m->duration = time;
     switch (r->kind) {
     case RF_CALL:
-        return read_call(m, thread, open, r, time);
+        return trace_read_call(m, thread, open, r, time);
     case RF_RETURN:
-        read_return(m, open, r, time);
+        trace_read_return(m, open, r, time);
         return true;
     case RF_SUBMIT:
         return read_submission(m, thread, open, r, time);
@@ -437,13 +375,15 @@ static void apply_deaths(struct trace_model *m, struct later *later)
 bool trace_read_events(struct trace_model *m)
 {
     struct later later = {.moments = NULL};
-    struct open_calls open = {.count = 0};
+    struct trace_open_calls open = {.count = 0};
     uint32_t id = 0;
     bool works = true;
     for (size_t i = 0; i < m->file.block_count && works; i++) {
         const struct trace_block *b = &m->file.blocks[i];
         if (!i || b->thread != id)
             open.count = 0;
+        open.number = open.command = 0;
+        memset(open.sites, 0, sizeof open.sites);
         id = b->thread;
         const uint32_t thread = thread_of(m, id);
         size_t position = 0;

@@ -65,6 +65,9 @@ struct trace_call {
     int32_t result;
     const uint8_t *arguments; // fields
     uint32_t argument_count;
+    const uint8_t *base, *base_end; // fields of an earlier call, or NULL
+    uint64_t same;                  // bits of the arguments that are those of `base`
+
     struct trace_blobs before, after;
 };
 
@@ -200,6 +203,8 @@ void trace_result_name(const struct trace_model *model, int32_t result, char *ou
 bool trace_handle_text(const struct trace_model *model, uint64_t handle, char *out, size_t size);
 // The name of a default stream if this number stands for one, else NULL.
 const char *trace_special_stream(uint64_t handle);
+// Whether both have some of the same bytes.
+bool trace_memory_overlaps(const struct trace_memory *a, const struct trace_memory *b);
 // Reads the accesses of a command. Returns how many, at most `most`.
 unsigned trace_command_accesses(const struct trace_command *command, struct trace_access *out,
                                 unsigned most);

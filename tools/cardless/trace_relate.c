@@ -147,8 +147,14 @@ static int compare_diagnostics(const void *a, const void *b)
 
 enum { ALIASES_MOST = 4096 }; // that are compared with each other
 
-// Memory with the same bytes as older memory that is still there, such as two mappings of one
-// import, belongs to the older one.
+bool trace_memory_overlaps(const struct trace_memory *a, const struct trace_memory *b)
+{
+    return a->physical && a->physical == b->physical && a->offset < b->offset + b->size_B &&
+           b->offset < a->offset + a->size_B;
+}
+
+// Memory with some of the same bytes as older memory that is still there, such as two mappings of
+// one import, belongs to the older one.
 static void find_aliases(struct trace_model *m)
 {
     uint32_t *living = malloc(ALIASES_MOST * sizeof *living);
@@ -162,7 +168,7 @@ static void find_aliases(struct trace_model *m)
             const struct trace_memory *b = &m->memories[living[k]];
             if (b->died <= a->born)
                 continue;
-            if (a->of == TRACE_NONE && b->physical == a->physical && b->of == TRACE_NONE)
+            if (a->of == TRACE_NONE && b->of == TRACE_NONE && trace_memory_overlaps(a, b))
                 a->of = living[k];
             living[kept++] = living[k];
         }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Texts of a recorded run: arguments by field name, results, callers, commands.
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "escape.h"
 #include "trace_model.h"
 
 // ---- handles
@@ -165,9 +167,12 @@ const char *trace_call_function(const struct trace_model *m, const struct trace_
 
 unsigned trace_call_values(const struct trace_call *c, uint64_t out[TRACE_ARGUMENTS_MAX])
 {
-    struct trace_record r = {.at = c->arguments, .end = c->before.at};
-    for (uint32_t i = 0; i < c->argument_count; i++)
-        out[i] = trace_field(&r);
+    struct trace_record r = {.at = c->arguments, .end = c->before.at},
+                        base = {.at = c->base, .end = c->base_end};
+    for (uint32_t i = 0; i < c->argument_count; i++) {
+        const uint64_t old = c->base ? trace_field(&base) : 0;
+        out[i] = c->same >> i & 1 ? old : trace_field(&r);
+    }
     return c->argument_count;
 }
 
@@ -244,11 +249,13 @@ void trace_call_place(const struct trace_model *m, const struct trace_call *c, c
     const struct trace_module *module = by->module == TRACE_NONE ? NULL : &m->modules[by->module];
     const char *path = module && module->path ? module->path : NULL;
     const char *slash = path ? strrchr(path, '/') : NULL;
+    char name[256];
+    if (path) // names of files may have control characters
+        escape_line(slash ? slash + 1 : path, PATH_MAX, name, sizeof name);
     if (by->place)
-        snprintf(out, size, "%s", by->place);
+        escape_line(by->place, size, out, size);
     else if (path)
-        snprintf(out, size, "%s+0x%llx", slash ? slash + 1 : path,
-                 (unsigned long long)(by->address - module->first));
+        snprintf(out, size, "%s+0x%llx", name, (unsigned long long)(by->address - module->first));
     else
         snprintf(out, size, "0x%llx", (unsigned long long)by->address);
 }

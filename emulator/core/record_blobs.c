@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+// Records the memory that the arguments of a call lead to.
+//
+// The walk over the types is the one of describe.c, which prints from the blobs later: whatever it
+// reads there is a blob here.
+#include "record_blobs.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "call.h"
+#include "describe.h"
+#include "guard.h"
+#include "record_content.h"
+
+enum {
+    BLOB_MAX_B = 4096,    // of an array
+    STRING_MAX_B = 256,   // of a string
+    STRING_LONG_B = 4096, // of a string that is recorded outside of its call
+    POINTER_DEPTH_MAX = 6 // limited because a list may contain itself
+};
+
+struct walk {
+    const struct em_description *d;
+    struct em_record *record;
+    struct em_record_large *large; // NULL: it is not recorded
+    bool is_full;                  // the record has no space for some memory
+    // Reads the program's memory. Returns how many bytes it could read; `string`: up to a final 0.
+    size_t (*read)(uint64_t address, void *out, size_t size, bool string);
+};
+
+struct place {
+    const uint8_t *siblings;
+    uint32_t first;
+    unsigned depth;
+};
+
+// The bytes of a string with its final 0, if that is among the first `most`.
+static size_t string_B(const char *text, size_t most)
+{
+    const size_t length = strnlen(text, most);
+    return length < most ? length + 1 : most;
+}
+
+static size_t read_plainly(uint64_t address, void *out, size_t size, bool string)
+{
+    const char *from = (const char *)(uintptr_t)address;
+    size = string ? string_B(from, size) : size;
+    memcpy(out, from, size);
+    return size;
+}
+
+// Asks the kernel, page by page: a string may end just before a page that is not mapped.
+static size_t read_carefully(uint64_t address, void *out, size_t size, bool string)
+{
+    const size_t page = 4096;
+    size_t done = 0;
+    while (done < size) {
+        size_t part = page - (address + done) % page;
+        part = part < size - done ? part : size - done;
+        struct iovec to = {(char *)out + done, part},
+                     from = {(void *)(uintptr_t)(address + done), part};
+        if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)part)
+            break;
+        done += part;
+    }
+    return string ? string_B(out, done) : done;
+}
+
+static void note_large(struct walk *w, uint64_t address, uint64_t size_B)
+{
+    struct em_record_large *l = w->large;
+    if (!l || l->count == EM_RECORD_LARGE_MOST)
+        return;
+    l->of[l->count].address = address;
+    l->of[l->count++].size_B = size_B;
+}
+
+// Adds a blob. Returns its bytes in the record, or NULL.
+static const uint8_t *add_blob(struct walk *w, uint64_t address, size_t size, bool string)
+{
+    struct em_record *r = w->record;
+    const size_t head = 10 + 2;
+    if (!address || !size)
+        return NULL;
+    if ((size_t)(r->end - r->at) < head + size + 1) {
+        w->is_full = true;
+        note_large(w, address, size);
+        return NULL;
+    }
+    struct em_record tail = *r;
+    em_field(&tail, address);
+    uint8_t *bytes = tail.at + 2; // the size has two bytes
+    const size_t got = w->read(address, bytes, size, string);
+    if (!got || (got < size && !string))
+        return NULL;
+    if (string && got == size && bytes[got - 1])
+        note_large(w, address, STRING_LONG_B);
+    tail.at[0] = (uint8_t)(got | 0x80);
+    tail.at[1] = (uint8_t)(got >> 7);
+    r->at = bytes + got;
+    return bytes;
+}
+
+static uint64_t load(const uint8_t *bytes, uint32_t size)
+{
+    uint64_t value = 0;
+    memcpy(&value, bytes, size < sizeof value ? size : sizeof value);
+    return value;
+}
+
+static uint64_t sibling_value(struct walk *w, const struct place *at, const struct em_member *user)
+{
+    const struct em_member *m = &w->d->members[at->first + user->count];
+    const struct em_shape *s = &w->d->shapes[m->shape];
+    if (!(user->flags & EM_MEMBER_COUNT_OUT))
+        return load(at->siblings + m->offset, s->size_B);
+    const uint32_t size = w->d->shapes[s->target].size_B;
+    const uint8_t *copy =
+        size <= 8 ? add_blob(w, load(at->siblings + m->offset, 8), size, false) : NULL;
+    return copy ? load(copy, size) : 0;
+}
+
+static void walk_value(struct walk *w, const struct place *at, const struct em_member *m,
+                       const struct em_shape *s, const uint8_t *bytes);
+
+static void walk_members(struct walk *w, const struct place *outer, const struct em_shape *s,
+                         const uint8_t *bytes)
+{
+    const struct place at = {bytes, s->first, outer->depth};
+    for (uint32_t i = s->first; i < (uint32_t)s->first + s->count; i++) {
+        const struct em_member *m = &w->d->members[i];
+        const struct em_shape *inner = &w->d->shapes[m->shape];
+        for (unsigned k = 0; k < (m->elements ? m->elements : 1); k++)
+            walk_value(w, &at, m, inner, bytes + m->offset + k * inner->size_B);
+    }
+}
+
+static void walk_target(struct walk *w, const struct place *outer, const struct em_member *m,
+                        const struct em_shape *s, uint64_t address)
+{
+    struct place at = *outer;
+    const struct em_shape *target = &w->d->shapes[s->target];
+    uint64_t count = 1;
+    if (!address || ++at.depth > POINTER_DEPTH_MAX || !target->size_B)
+        return;
+    if (m->flags & EM_MEMBER_LIST)
+        count = sibling_value(w, outer, m);
+    const uint64_t most = BLOB_MAX_B / target->size_B;
+    if (count > most && count < UINT32_MAX)
+        note_large(w, address, count * target->size_B);
+    count = count < most ? count : most;
+    const uint8_t *bytes = add_blob(w, address, count * target->size_B, false);
+    for (uint64_t i = 0; bytes && i < count; i++)
+        walk_value(w, &at, m, target, bytes + i * target->size_B);
+}
+
+static void walk_value(struct walk *w, const struct place *at, const struct em_member *m,
+                       const struct em_shape *s, const uint8_t *bytes)
+{
+    switch ((enum em_shape_kind)s->kind) {
+    case EM_SHAPE_STRING:
+        add_blob(w, load(bytes, s->size_B), STRING_MAX_B, true);
+        break;
+    case EM_SHAPE_POINTER:
+        walk_target(w, at, m, s, load(bytes, s->size_B));
+        break;
+    case EM_SHAPE_STRUCT:
+    case EM_SHAPE_UNION: // every member, because what is no pointer is unreadable and left out
+        walk_members(w, at, s, bytes);
+        break;
+    default:
+        break;
+    }
+}
+
+struct job {
+    struct walk walk;
+    const struct em_record_blobs *blobs;
+};
+
+static void walk_arguments(void *argument)
+{
+    struct job *job = argument;
+    struct walk *w = &job->walk;
+    const struct em_record_blobs *b = job->blobs;
+    const struct em_entry *entry = b->entry;
+    const struct place at = {(const uint8_t *)b->values, entry->first_argument, 0};
+    for (uint32_t i = 0; i < entry->arguments; i++) {
+        const struct em_member *m = &w->d->members[entry->first_argument + i];
+        const struct em_shape *s = &w->d->shapes[m->shape];
+        if (!em_record_is_wanted(m, b->returns, b->result))
+            continue;
+        const uint8_t *bytes = (const uint8_t *)&b->values[i];
+        if (m->flags & EM_MEMBER_INDIRECT)
+            bytes = add_blob(w, b->values[i], s->size_B, false);
+        if (bytes)
+            walk_value(w, &at, m, s, bytes);
+    }
+}
+
+// Faults end the first attempt; the second one asks the kernel for each piece, which takes longer.
+bool em_record_add_blobs(struct em_record *r, struct em_record_blobs *b)
+{
+    uint8_t *const before = r->at;
+    const int saved = errno;
+    struct em_record_large *const large = em_recording_contents && !b->returns ? &b->large : NULL;
+    struct job job = {{b->entry->description, r, large, false, read_plainly}, b};
+    b->large.count = 0;
+    if (__atomic_load_n(&em_driver_state, __ATOMIC_RELAXED) == EM_DRIVER_READY &&
+        !dm_guarded(walk_arguments, &job, NULL))
+        return !job.walk.is_full;
+    r->at = before;
+    b->large.count = 0;
+    job.walk.is_full = false;
+    job.walk.read = read_carefully;
+    walk_arguments(&job);
+    errno = saved;
+    return !job.walk.is_full;
+}
