@@ -12,7 +12,6 @@
 #include "external_memory.h"
 #include "lock.h"
 #include "memory_device.h"
-#include "pkey.h"
 #include "space.h"
 #include "synchronised.h"
 #include "vulkan_facts.h"
@@ -317,8 +316,8 @@ static void unmap_view(struct em_file *file)
     file->freed.broken = false;
 }
 
-// Without protection keys the pages of a freed buffer must not stay accessible to kernels. Pages
-// that a kept mapping makes inaccessible need not be found again by the kernel.
+// The pages of a freed buffer must not stay accessible to kernels, which use addresses without
+// looking them up. Pages that a kept mapping makes inaccessible need not be found again by Linux.
 static int map_in_view(struct em_file *file, uint64_t offset, uint64_t size, uint64_t *address)
 {
     uint64_t pages_B, first;
@@ -343,16 +342,9 @@ int em_file_map(struct em_file *file, uint64_t offset, uint64_t size, uint64_t *
     const struct dm_physical *p = file->physical;
     if (offset > p->size || size > p->size - offset)
         return -EINVAL;
-    bool keys = dm_pkey() >= 0;
-    // The first buffer is a part of the window, which stays mapped when the buffer is freed. Most
-    // objects are mapped again and again, by one buffer at a time, and that then takes no system
-    // call. Protection keys keep host code out of the window.
-    if (keys && !file->window_taken && !em_file_map_window(file)) {
-        file->window_taken = true;
-        *address = file->window + offset;
-        return 0;
-    }
-    if (!keys && file->may_keep && !file->view_taken && !map_in_view(file, offset, size, address))
+    // Files that are imported again and again are mapped by one buffer at a time, which then takes
+    // no system call.
+    if (file->may_keep && !file->view_taken && !map_in_view(file, offset, size, address))
         return 0;
     uint64_t first = offset - offset % SMALL_PAGE;
     int r = map_pages(file, first, size + (offset - first), access_of(file), address);
@@ -365,10 +357,6 @@ void em_file_unmap(struct em_file *file, uint64_t address, uint64_t size)
 {
     em_assert_locked();
     uint64_t all = file->physical->size;
-    if (file->window && address - file->window < all) {
-        file->window_taken = false;
-        return;
-    }
     if (!file->view || address - file->view >= all) {
         dm_space_unmap_bytes(&em_space, address);
         return;

@@ -29,9 +29,8 @@ struct em_file {
     // Device address of the payload's byte 0 once all of it is mapped, which happens when it is
     // first needed; until then 0.
     uint64_t window;
-    bool window_taken; // by a buffer
-    // Without protection keys: the same for one buffer at a time. Only the buffer's pages are
-    // accessible, and those of the last buffer until a kernel runs.
+    // The same for one buffer at a time. Only the buffer's pages are accessible, and those of the
+    // last buffer until a kernel runs.
     uint64_t view;
     bool view_taken;
     struct dm_freed_pages freed;

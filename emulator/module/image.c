@@ -121,7 +121,7 @@ static CUresult elf_size(const Elf64_Ehdr *head, const char *image, size_t *out)
     uint64_t end = (uint64_t)head->e_shnum * head->e_shentsize;
     bool intact = head->e_phentsize == sizeof(Elf64_Phdr) && head->e_phoff < OBJECT_MOST_B &&
                   head->e_shoff < OBJECT_MOST_B;
-    CUresult r = intact ? em_readable_else(CUDA_ERROR_INVALID_IMAGE, "image", image,
+    CUresult r = intact ? em_readable_else(CUDA_ERROR_INVALID_IMAGE, "the image", image,
                                            head->e_phoff + tables_B)
                         : CUDA_SUCCESS;
     if (r)
@@ -136,7 +136,7 @@ static CUresult elf_size(const Elf64_Ehdr *head, const char *image, size_t *out)
     }
     *out = end;
     if (intact)
-        return em_readable_else(CUDA_ERROR_INVALID_IMAGE, "image", image, end);
+        return em_readable_else(CUDA_ERROR_INVALID_IMAGE, "the image", image, end);
     return em_fail(CUDA_ERROR_INVALID_IMAGE, "the image is a damaged or truncated shared object");
 }
 
@@ -208,7 +208,7 @@ static CUresult load_text(const struct em_bytes *bytes, const struct em_load *lo
     struct em_texts texts = {0};
     uint64_t size_B = bytes->size_B;
     if (size_B == EM_UNKNOWN_SIZE) {
-        CUresult r = em_readable_text(CUDA_ERROR_INVALID_IMAGE, "image", bytes->at, &size_B);
+        CUresult r = em_readable_text(CUDA_ERROR_INVALID_IMAGE, "the image", bytes->at, &size_B);
         if (r)
             return r;
     }
@@ -306,7 +306,7 @@ static CUresult load_bytes(const struct em_bytes *bytes, const struct head *head
 CUresult em_image_load(const void *image, const struct em_load *load, struct em_image **out)
 {
     em_assert_unlocked();
-    CUresult r = em_readable("image", image, 1, 1);
+    CUresult r = em_readable("the image", image, 1, 1);
     if (r)
         return r;
     const struct head head = read_head(image);
@@ -314,7 +314,7 @@ CUresult em_image_load(const void *image, const struct em_load *load, struct em_
         em_record_image(image);
     if (!is_table(&head))
         return load_bytes(&(struct em_bytes){image, EM_UNKNOWN_SIZE}, &head, load, out);
-    r = em_readable("image", image, sizeof(cardlessModuleDesc), 1);
+    r = em_readable("the image", image, sizeof(cardlessModuleDesc), 1);
     return r ? r : em_host_table_image(image, no_library, CUDA_ERROR_INVALID_IMAGE, out);
 }
 

@@ -28,7 +28,8 @@ static uint64_t state;
 static struct point points[8192];
 static uint32_t answers[8192 * 4];
 static CUdeviceptr point_memory, answer_memory;
-static unsigned char texels[MOST_TEXELS_B];
+// Texels that are drawn, and zeros for the last layers of larger images.
+static unsigned char texels[4 * MOST_TEXELS_B];
 
 static inline uint32_t next(void)
 {

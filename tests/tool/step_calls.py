@@ -113,7 +113,7 @@ assert " at ADDRESS" in r.stdout and "the bytes of" not in r.stdout, r
 # Threads, waits between streams, and more stops than a person would make.
 r = step("--do", "; ".join(["s"] * 300), TRACED, "threads")
 assert r.returncode == 0 and "thread 2 #" in r.stdout and "thread 3 #" in r.stdout, r
-assert re.search(r"^  thread 2 #\d+ \w+ = CUDA_SUCCESS$", r.stdout, re.M), r
+assert re.search(r"^  thread [2-5] #\d+ \w+ = CUDA_SUCCESS$", r.stdout, re.M), r
 r = step("--do", "until cuMemcpyDtoHAsync; queues; until cuArrayDestroy; objects; c", TRACED,
          CARDLESS_POLICY="lazy")
 assert "CUarray #1: 64 x 32 texels, in memory 2" in r.stdout, r
