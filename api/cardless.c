@@ -5,6 +5,7 @@
 #include "call.h"
 #include "conditional.h"
 #include "egl_stream.h"
+#include "record.h"
 #include "trace.h"
 #include "virtual_graphics.h"
 #include "virtual_semaphore.h"
@@ -38,12 +39,16 @@ EXPORT CUresult cardlessGetVersion(unsigned *version)
 }
 
 // The generated functions and histories know calls by their entries, so a caller is one.
-_Static_assert(
-    sizeof(cardlessCaller) == sizeof(struct em_entry) &&
-        offsetof(cardlessCaller, name) == offsetof(struct em_entry, name) &&
-        offsetof(cardlessCaller, names) == offsetof(struct em_entry, names) &&
-        offsetof(cardlessCaller, arguments) == offsetof(struct em_entry, list),
-    "a cardlessCaller whose other words are 0 is a struct em_entry without a description");
+_Static_assert(sizeof(cardlessCaller) == sizeof(struct em_entry) &&
+                   offsetof(cardlessCaller, name) == offsetof(struct em_entry, name) &&
+                   offsetof(cardlessCaller, types) == offsetof(struct em_entry, description) &&
+                   offsetof(cardlessCaller, first_argument) ==
+                       offsetof(struct em_entry, first_argument) &&
+                   offsetof(cardlessCaller, argument_count) ==
+                       offsetof(struct em_entry, arguments) &&
+                   offsetof(cardlessCaller, names) == offsetof(struct em_entry, names) &&
+                   offsetof(cardlessCaller, arguments) == offsetof(struct em_entry, list),
+               "a cardlessCaller is a struct em_entry");
 
 EXPORT const cardlessCaller **cardlessThisCaller(void)
 {
@@ -53,6 +58,24 @@ EXPORT const cardlessCaller **cardlessThisCaller(void)
 EXPORT const void **cardlessThisCallSite(void)
 {
     return &em_thread()->caller_returns_to;
+}
+
+static void begin_recorded(const cardlessCaller *function, const uint64_t *arguments)
+{
+    em_record_library_call((const struct em_entry *)function, arguments);
+}
+
+static void end_recorded(const cardlessCaller *function, int result, const uint64_t *arguments)
+{
+    em_record_library_return((const struct em_entry *)function, result, arguments);
+}
+
+EXPORT const cardlessRecorder *cardlessGetRecorder(void)
+{
+    static const cardlessRecorder recorder = {begin_recorded, end_recorded};
+    if (!em_recording)
+        em_thread_start(); // which begins a recording, as the first call does
+    return em_recording ? &recorder : NULL;
 }
 
 EXPORT void cardlessReport(const void *origin, const char *result, const char *text)

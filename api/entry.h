@@ -16,8 +16,7 @@
 #include "trace.h"
 
 // The types of the arguments; generated (description.c).
-struct em_description;
-extern const struct em_description api_description;
+extern const cardlessTypes api_description;
 
 #define EM_EXPORT __attribute__((visibility("default")))
 

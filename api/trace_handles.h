@@ -4,5 +4,5 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// em_description.handle_text of the driver API: `type` is an enum em_type.
+// cardlessTypes.handle_text of the driver API: `type` is an enum em_type.
 bool api_handle_text(unsigned type, uint64_t handle, char *out, size_t size);

@@ -50,7 +50,7 @@ extern "C" {
 #endif
 
 /* Grows when something is added. The meaning of existing functions does not change. */
-#define CARDLESS_VERSION 8
+#define CARDLESS_VERSION 9
 
 /* The address of a function of this header, or NULL if the process has another libcuda. Needs
  * <dlfcn.h>. */
@@ -460,8 +460,11 @@ CUresult cardlessCardGetProcesses(int ordinal, unsigned *count, cardlessProcess 
 
 /* A function of such a library. It should exist until the process ends. */
 typedef struct cardlessCaller_st {
-    const char *name;  /* as messages and histories should call it */
-    void *reserved[2]; /* NULL */
+    const char *name; /* as messages and histories should call it */
+    /* The types of its arguments (cardless_types.h) and where they begin there, with which a
+     * recording shows them; or NULL. Since CARDLESS_VERSION 9. */
+    const struct cardlessTypes_st *types;
+    unsigned first_argument, argument_count;
     /* Pairs of a name of the driver API and the name that messages then use, sorted by the former,
      * and NULL; or NULL. Of types, functions and constants. A pair for a family of constants has
      * the beginning that they share, "CU_STREAM_". Since CARDLESS_VERSION 8 */
@@ -480,6 +483,17 @@ const cardlessCaller **cardlessThisCaller(void);
  * site in the program, which reports name. NULL there means that it is unknown. The library should
  * write it together with the function. Since CARDLESS_VERSION 7. */
 const void **cardlessThisCallSite(void);
+
+/* Records calls of such a library in the file of CARDLESS_RECORD. `cardless trace` then shows each
+ * of them, and below it the driver's calls that it makes. A function should call `begin` after it
+ * has written its call site, and `end` before it returns. `arguments` has a word for each argument;
+ * a struct is represented by its address. cardlessGetRecorder returns NULL if the process does not
+ * record its calls. It does not need cuInit. Since CARDLESS_VERSION 9. */
+typedef struct cardlessRecorder_st {
+    void (*begin)(const cardlessCaller *function, const uint64_t *arguments);
+    void (*end)(const cardlessCaller *function, int result, const uint64_t *arguments);
+} cardlessRecorder;
+const cardlessRecorder *cardlessGetRecorder(void);
 
 /* Reports an error that such a library has found itself, as the driver reports its own: CARDLESS_
  * DIAGNOSTICS says where. `origin` is an address that identifies the message, of which at most 8

@@ -7,9 +7,11 @@
 #include <stdio.h>
 
 #include "error.h"
+#include "thread.h"
 
 struct rt_cu rt_cu;
 enum rt_driver_state rt_driver_state;
+const struct rt_recorder *rt_recorder;
 
 static pthread_once_t load_once = PTHREAD_ONCE_INIT;
 static void *library;
@@ -37,6 +39,11 @@ static void driver_load(void)
     }
 #include "driver_functions.def"
 #undef RT_CU
+    const struct rt_recorder *(*get)(void) = NULL; // which NVIDIA's driver lacks
+    if (library)
+        get = (const struct rt_recorder *(*)(void))dlsym(library, "cardlessGetRecorder");
+    if (get)
+        __atomic_store_n(&rt_recorder, get(), __ATOMIC_RELAXED);
 }
 
 bool rt_driver_is_loaded(void)

@@ -6,11 +6,13 @@
 #include "rt.h"
 #include "rt_exports.h"
 
+// The types of the arguments; generated (description.c).
+extern const cardlessTypes rt_description, rt12_description;
+
 #define RT_EXPORT __attribute__((visibility("default")))
 
-// A call begins. Every call tries to start the driver (recorded: lazy/error-name). If that fails,
-// the thread's last error says so, even if the call itself succeeds (recorded: start/no-device).
-// The return address of the exported function, into which this is inlined, is the call site.
+// A call begins. The return address of the exported function, into which this is inlined, is the
+// call site.
 static inline __attribute__((always_inline)) const struct rt_entry *
 rt_begin(struct rt_thread *self, const struct rt_entry *entry)
 {
@@ -19,10 +21,16 @@ rt_begin(struct rt_thread *self, const struct rt_entry *entry)
         rt_thread_start(self);
     self->entry = *self->caller = entry;
     *self->call_site = __builtin_return_address(0);
+    return outer;
+}
+
+// Every call tries to start the driver (recorded: lazy/error-name). If that fails, the thread's
+// last error says so, even if the call itself succeeds (recorded: start/no-device).
+static inline void rt_start(struct rt_thread *self)
+{
     self->driver_error = rt_driver_error();
     if (__builtin_expect(self->driver_error != cudaSuccess, 0))
         self->last_error = self->driver_error;
-    return outer;
 }
 
 // A call ends. Its error becomes the thread's last error, unless it is not an error but an answer
@@ -60,6 +68,13 @@ static inline __attribute__((cold)) cudaError_t rt_null(const char *argument)
 static inline cudaStream_t rt_per_thread(cudaStream_t stream)
 {
     return stream ? stream : cudaStreamPerThread;
+}
+
+static inline uint64_t rt_trace_float(float f)
+{
+    uint32_t bits;
+    __builtin_memcpy(&bits, &f, sizeof bits);
+    return bits;
 }
 
 // The answer of a row without a body. Prints a message the first time, because a program should not

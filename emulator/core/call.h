@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cardless_types.h"
 #include "context_base.h"
 #include "error.h"
 #include "lock.h"
@@ -24,11 +25,10 @@ enum em_capture {
 };
 
 // The row of the table for an entry point; the generator makes one for each exported symbol.
-struct em_description;
 struct em_entry {
-    const char *name;                         // the exported name
-    const struct em_description *description; // the types of its arguments, or NULL
-    uint32_t first_argument, arguments;       // in the description
+    const char *name;                   // the exported name
+    const cardlessTypes *description;   // the types of its arguments, or NULL
+    uint32_t first_argument, arguments; // in the description
     union {
         unsigned capture;         // enum em_capture
         const char *const *names; // only of a library's function: those of its cardlessCaller

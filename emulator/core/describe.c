@@ -133,7 +133,7 @@ static void put_string(struct em_text *text, const struct em_arguments *a, uint6
 
 // The surroundings of a value. The bytes of the value itself are a copy in the driver's memory.
 struct place {
-    const struct em_description *d;
+    const cardlessTypes *d;
     const uint8_t *siblings; // the struct or argument list that contains the value
     uint32_t first;          // the first member of it
     unsigned depth;          // the number of pointers that were followed
@@ -166,7 +166,7 @@ static double load_float(const uint8_t *bytes, uint32_t size)
     return (double)single;
 }
 
-static const struct em_shape *shape_of(const struct place *at, const struct em_member *m)
+static const cardlessShape *shape_of(const struct place *at, const cardlessMember *m)
 {
     return &at->d->shapes[m->shape];
 }
@@ -174,8 +174,8 @@ static const struct em_shape *shape_of(const struct place *at, const struct em_m
 // Returns the number in a sibling, which is a count or the discriminator of a union.
 static int64_t sibling_value(const struct place *at, unsigned sibling, bool follow)
 {
-    const struct em_member *m = &at->d->members[at->first + sibling];
-    const struct em_shape *s = shape_of(at, m);
+    const cardlessMember *m = &at->d->members[at->first + sibling];
+    const cardlessShape *s = shape_of(at, m);
     const uint8_t *bytes = at->siblings + m->offset;
     uint64_t value;
     if (!follow)
@@ -188,11 +188,11 @@ static int64_t sibling_value(const struct place *at, unsigned sibling, bool foll
                : 0;
 }
 
-static void put_value(struct em_text *text, const struct place *at, const struct em_member *m,
-                      const struct em_shape *s, const uint8_t *bytes);
+static void put_value(struct em_text *text, const struct place *at, const cardlessMember *m,
+                      const cardlessShape *s, const uint8_t *bytes);
 
-static void put_constant(struct em_text *text, const struct em_description *d,
-                         const struct em_shape *s, int64_t value)
+static void put_constant(struct em_text *text, const cardlessTypes *d, const cardlessShape *s,
+                         int64_t value)
 {
     for (uint32_t i = s->first; i < s->first + s->count; i++) {
         if (d->constants[i].value == value) {
@@ -205,19 +205,19 @@ static void put_constant(struct em_text *text, const struct em_description *d,
 
 // Prints one constant if it equals the value. Otherwise prints "A | B | 0x40": the constants whose
 // bits are all set, and then the remaining bits.
-static void put_flags(struct em_text *text, const struct em_description *d,
-                      const struct em_shape *s, uint64_t value)
+static void put_flags(struct em_text *text, const cardlessTypes *d, const cardlessShape *s,
+                      uint64_t value)
 {
-    const struct em_constant *c = d->constants + s->first, *end = c + s->count;
+    const cardlessConstant *c = d->constants + s->first, *end = c + s->count;
     uint64_t rest = value;
     const char *bar = "";
-    for (const struct em_constant *i = c; i < end; i++) {
+    for (const cardlessConstant *i = c; i < end; i++) {
         if ((uint64_t)i->value == value) {
             em_text_put(text, "%s", d->names + i->name);
             return;
         }
     }
-    for (const struct em_constant *i = c; i < end; i++) {
+    for (const cardlessConstant *i = c; i < end; i++) {
         uint64_t bits = (uint64_t)i->value;
         if (bits && (rest & bits) == bits) {
             em_text_put(text, "%s%s", bar, d->names + i->name);
@@ -229,8 +229,8 @@ static void put_flags(struct em_text *text, const struct em_description *d,
         em_text_put(text, rest ? "%s0x%llx" : "%s%llu", bar, (unsigned long long)rest);
 }
 
-static void put_handle(struct em_text *text, const struct em_description *d,
-                       const struct em_shape *s, uint64_t value)
+static void put_handle(struct em_text *text, const cardlessTypes *d, const cardlessShape *s,
+                       uint64_t value)
 {
     char handle[96];
     if (!value)
@@ -251,8 +251,8 @@ static bool all_zero(const uint8_t *bytes, size_t size)
 
 // Prints the elements of an array. The array is in the program's memory at `address` if `bytes` is
 // NULL.
-static void put_elements(struct em_text *text, const struct place *at, const struct em_member *m,
-                         const struct em_shape *s, const uint8_t *bytes, uint64_t address,
+static void put_elements(struct em_text *text, const struct place *at, const cardlessMember *m,
+                         const cardlessShape *s, const uint8_t *bytes, uint64_t address,
                          uint64_t count)
 {
     uint8_t copy[VALUE_MAX_B];
@@ -276,9 +276,9 @@ static void put_elements(struct em_text *text, const struct place *at, const str
     em_text_put(text, "]");
 }
 
-static void put_member(struct em_text *text, const struct place *at, const struct em_member *m)
+static void put_member(struct em_text *text, const struct place *at, const cardlessMember *m)
 {
-    const struct em_shape *s = shape_of(at, m);
+    const cardlessShape *s = shape_of(at, m);
     const uint8_t *bytes = at->siblings + m->offset;
     if (m->elements)
         put_elements(text, at, m, s, bytes, 0, m->elements);
@@ -286,7 +286,7 @@ static void put_member(struct em_text *text, const struct place *at, const struc
         put_value(text, at, m, s, bytes);
 }
 
-static void put_named(struct em_text *text, const struct place *at, const struct em_member *m)
+static void put_named(struct em_text *text, const struct place *at, const cardlessMember *m)
 {
     const char *name = at->d->names + m->name;
     if (*name)
@@ -294,16 +294,16 @@ static void put_named(struct em_text *text, const struct place *at, const struct
     put_member(text, at, m);
 }
 
-static void put_struct(struct em_text *text, const struct place *outer, const struct em_shape *s,
+static void put_struct(struct em_text *text, const struct place *outer, const cardlessShape *s,
                        const uint8_t *bytes)
 {
     struct place at = {outer->d, bytes, s->first, outer->depth, outer->arguments};
     const char *comma = "";
     em_text_put(text, "{");
     for (uint32_t i = s->first; i < s->first + s->count; i++) {
-        const struct em_member *m = &at.d->members[i];
+        const cardlessMember *m = &at.d->members[i];
         size_t size = (size_t)shape_of(&at, m)->size_B * (m->elements ? m->elements : 1);
-        if ((m->flags & EM_MEMBER_QUIET) && all_zero(bytes + m->offset, size))
+        if ((m->flags & CARDLESS_MEMBER_QUIET) && all_zero(bytes + m->offset, size))
             continue;
         em_text_put(text, "%s", comma);
         put_named(text, &at, m);
@@ -312,7 +312,7 @@ static void put_struct(struct em_text *text, const struct place *outer, const st
     em_text_put(text, "}");
 }
 
-static bool has_case(const struct em_description *d, const struct em_member *m, int64_t value)
+static bool has_case(const cardlessTypes *d, const cardlessMember *m, int64_t value)
 {
     for (uint32_t i = 0; i < m->case_count; i++)
         if (d->cases[m->cases + i] == value)
@@ -321,18 +321,18 @@ static bool has_case(const struct em_description *d, const struct em_member *m, 
 }
 
 // Prints the selected member of a union. `user` is the member whose type is the union.
-static void put_union(struct em_text *text, const struct place *outer, const struct em_member *user,
-                      const struct em_shape *s, const uint8_t *bytes)
+static void put_union(struct em_text *text, const struct place *outer, const cardlessMember *user,
+                      const cardlessShape *s, const uint8_t *bytes)
 {
     struct place at = {outer->d, bytes, s->first, outer->depth, outer->arguments};
     int64_t value = 0;
     if (s->target) // the union contains its own discriminator
         value = sibling_value(&at, s->target - 1u, false);
-    else if (user->selector != EM_NO_SIBLING)
+    else if (user->selector != CARDLESS_NO_SIBLING)
         value = sibling_value(outer, user->selector, false);
-    const struct em_member *chosen = NULL;
+    const cardlessMember *chosen = NULL;
     for (uint32_t i = s->first; i < s->first + s->count; i++) {
-        const struct em_member *m = &at.d->members[i];
+        const cardlessMember *m = &at.d->members[i];
         if (has_case(at.d, m, value))
             chosen = m;
         else if (m->any_case && !chosen)
@@ -349,21 +349,21 @@ static void put_union(struct em_text *text, const struct place *outer, const str
     em_text_put(text, bare ? "" : "}");
 }
 
-static void put_target(struct em_text *text, const struct place *outer, const struct em_member *m,
-                       const struct em_shape *s, uint64_t address)
+static void put_target(struct em_text *text, const struct place *outer, const cardlessMember *m,
+                       const cardlessShape *s, uint64_t address)
 {
     struct place at = *outer;
-    const struct em_shape *target = &at.d->shapes[s->target];
+    const cardlessShape *target = &at.d->shapes[s->target];
     uint8_t copy[VALUE_MAX_B];
     if (!address) {
         em_text_put(text, "NULL");
         return;
     }
-    bool list = m->flags & EM_MEMBER_LIST;
+    bool list = m->flags & CARDLESS_MEMBER_LIST;
     if (++at.depth > POINTER_DEPTH_MAX) {
         em_text_put(text, "0x%llx", (unsigned long long)address);
     } else if (list) {
-        int64_t count = sibling_value(outer, m->count, m->flags & EM_MEMBER_COUNT_OUT);
+        int64_t count = sibling_value(outer, m->count, m->flags & CARDLESS_MEMBER_COUNT_OUT);
         put_elements(text, &at, m, target, NULL, address, count > 0 ? (uint64_t)count : 0);
     } else if (target->size_B <= sizeof copy &&
                read_program(outer->arguments, address, copy, target->size_B)) {
@@ -373,54 +373,54 @@ static void put_target(struct em_text *text, const struct place *outer, const st
     }
 }
 
-static void put_value(struct em_text *text, const struct place *at, const struct em_member *m,
-                      const struct em_shape *s, const uint8_t *bytes)
+static void put_value(struct em_text *text, const struct place *at, const cardlessMember *m,
+                      const cardlessShape *s, const uint8_t *bytes)
 {
     uint64_t value = s->size_B <= 8 ? load(bytes, s->size_B) : 0;
     if (text->cut)
         return;
-    switch ((enum em_shape_kind)s->kind) {
-    case EM_SHAPE_SIGNED:
+    switch ((cardlessShapeKind)s->kind) {
+    case CARDLESS_SHAPE_SIGNED:
         em_text_put(text, "%lld", (long long)load_signed(bytes, s->size_B));
         break;
-    case EM_SHAPE_UNSIGNED:
+    case CARDLESS_SHAPE_UNSIGNED:
         em_text_put(text, "%llu", (unsigned long long)value);
         break;
-    case EM_SHAPE_HEX:
-    case EM_SHAPE_OPAQUE:
-        if (value || s->kind == EM_SHAPE_HEX)
+    case CARDLESS_SHAPE_HEX:
+    case CARDLESS_SHAPE_OPAQUE:
+        if (value || s->kind == CARDLESS_SHAPE_HEX)
             em_text_put(text, "0x%llx", (unsigned long long)value);
         else
             em_text_put(text, "NULL");
         break;
-    case EM_SHAPE_FLOAT:
+    case CARDLESS_SHAPE_FLOAT:
         em_text_put(text, "%g", load_float(bytes, s->size_B));
         break;
-    case EM_SHAPE_ENUM:
+    case CARDLESS_SHAPE_ENUM:
         put_constant(text, at->d, s, load_signed(bytes, s->size_B));
         break;
-    case EM_SHAPE_FLAGS:
+    case CARDLESS_SHAPE_FLAGS:
         put_flags(text, at->d, s, value);
         break;
-    case EM_SHAPE_HANDLE:
+    case CARDLESS_SHAPE_HANDLE:
         put_handle(text, at->d, s, value);
         break;
-    case EM_SHAPE_STRING:
+    case CARDLESS_SHAPE_STRING:
         if (value)
             put_string(text, at->arguments, value);
         else
             em_text_put(text, "NULL");
         break;
-    case EM_SHAPE_POINTER:
+    case CARDLESS_SHAPE_POINTER:
         put_target(text, at, m, s, value);
         break;
-    case EM_SHAPE_STRUCT:
+    case CARDLESS_SHAPE_STRUCT:
         put_struct(text, at, s, bytes);
         break;
-    case EM_SHAPE_UNION:
+    case CARDLESS_SHAPE_UNION:
         put_union(text, at, m, s, bytes);
         break;
-    case EM_SHAPE_BYTES:
+    case CARDLESS_SHAPE_BYTES:
         for (uint32_t i = 0; i < s->size_B; i++)
             em_text_put(text, "%02x", bytes[i]);
         break;
@@ -430,8 +430,8 @@ static void put_value(struct em_text *text, const struct place *at, const struct
 // ---- arguments
 
 // Prints a struct that was passed by value.
-static void put_indirect(struct em_text *text, const struct place *at, const struct em_member *m,
-                         const struct em_shape *s, uint64_t address)
+static void put_indirect(struct em_text *text, const struct place *at, const cardlessMember *m,
+                         const cardlessShape *s, uint64_t address)
 {
     uint8_t copy[VALUE_MAX_B];
     if (s->size_B <= sizeof copy && read_program(at->arguments, address, copy, s->size_B))
@@ -444,12 +444,12 @@ void em_describe_arguments(struct em_text *text, const struct em_arguments *a)
 {
     struct place at = {a->description, (const uint8_t *)a->values, a->first, 0, a};
     for (uint32_t i = 0; i < a->count; i++) {
-        const struct em_member *m = &at.d->members[a->first + i];
-        const struct em_shape *s = shape_of(&at, m);
+        const cardlessMember *m = &at.d->members[a->first + i];
+        const cardlessShape *s = shape_of(&at, m);
         em_text_put(text, "%s%s=", i ? ", " : "", at.d->names + m->name);
-        if (m->flags & EM_MEMBER_INDIRECT)
+        if (m->flags & CARDLESS_MEMBER_INDIRECT)
             put_indirect(text, &at, m, s, a->values[i]);
-        else if (!(m->flags & EM_MEMBER_OUTPUT) || (m->flags & EM_MEMBER_INPUT))
+        else if (!(m->flags & CARDLESS_MEMBER_OUTPUT) || (m->flags & CARDLESS_MEMBER_INPUT))
             put_member(text, &at, m);
         else if (a->values[i])
             em_text_put(text, "0x%llx", (unsigned long long)a->values[i]);
@@ -463,8 +463,8 @@ void em_describe_outputs(struct em_text *text, const struct em_arguments *a, boo
     struct place at = {a->description, (const uint8_t *)a->values, a->first, 0, a};
     const char *before = "; ";
     for (uint32_t i = 0; i < a->count; i++) {
-        const struct em_member *m = &at.d->members[a->first + i];
-        unsigned wanted = failed ? EM_MEMBER_ALWAYS : EM_MEMBER_OUTPUT;
+        const cardlessMember *m = &at.d->members[a->first + i];
+        unsigned wanted = failed ? CARDLESS_MEMBER_ALWAYS : CARDLESS_MEMBER_OUTPUT;
         if (!(m->flags & wanted) || !a->values[i])
             continue;
         em_text_put(text, "%s*%s=", before, at.d->names + m->name);
@@ -473,19 +473,19 @@ void em_describe_outputs(struct em_text *text, const struct em_arguments *a, boo
     }
 }
 
-void em_describe_result(struct em_text *text, const struct em_description *d, int64_t result)
+void em_describe_result(struct em_text *text, const cardlessTypes *d, int64_t result)
 {
     put_constant(text, d, &d->shapes[d->result], result);
 }
 
 const char *em_describe_handle_name(const struct em_entry *entry, unsigned type)
 {
-    const struct em_description *d = entry->description;
+    const cardlessTypes *d = entry->description;
     const char *name = NULL;
     for (uint32_t i = 0; d && i < entry->arguments; i++) {
-        const struct em_member *argument = &d->members[entry->first_argument + i];
-        const struct em_shape *shape = &d->shapes[argument->shape];
-        if (shape->kind != EM_SHAPE_HANDLE || shape->target != type)
+        const cardlessMember *argument = &d->members[entry->first_argument + i];
+        const cardlessShape *shape = &d->shapes[argument->shape];
+        if (shape->kind != CARDLESS_SHAPE_HANDLE || shape->target != type)
             continue;
         if (name)
             return NULL;

@@ -101,18 +101,21 @@ static void note_clock(unsigned which)
     recorder.header->ticks[which] = dm_ticks();
 }
 
-void em_record_tables(const void *tables, size_t size_B)
+void em_record_tables(const void *tables, size_t size_B, uint32_t id)
 {
     const uint32_t count = (uint32_t)((sizeof(struct rf_block) + size_B) / RF_BLOCK_B + 1);
     const uint32_t first = em_record_take_blocks(count);
-    const struct rf_block head = {
-        .magic = RF_BLOCK_MAGIC, .kind = RF_TABLES, .sequence = count, .used_B = (uint32_t)size_B};
+    const struct rf_block head = {.magic = RF_BLOCK_MAGIC,
+                                  .kind = RF_TABLES,
+                                  .thread = id,
+                                  .sequence = count,
+                                  .used_B = (uint32_t)size_B};
     int error = em_record_write(tables, size_B, em_record_block_offset(first) + sizeof head);
     if (!error)
         error = em_record_write(&head, sizeof head, em_record_block_offset(first));
     if (error)
         em_record_stop(error);
-    else
+    else if (!id)
         recorder.header->tables = first;
 }
 

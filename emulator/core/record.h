@@ -37,6 +37,11 @@ void em_record_call(struct em_thread *self, const struct em_entry *entry, const 
 // It is about to return.
 void em_record_return(const struct em_entry *entry, CUresult result, const uint64_t *values);
 
+// A call of another library's function begins, and is about to return (cardlessRecorder). Its call
+// site is em_self.caller_returns_to, and the calls of the driver that it makes are nested in it.
+void em_record_library_call(const struct em_entry *entry, const uint64_t *values);
+void em_record_library_return(const struct em_entry *entry, int result, const uint64_t *values);
+
 // ---- writing records: see also record_write.h ----
 
 // Sets flags of the record that the thread has written last, if it is of this kind.

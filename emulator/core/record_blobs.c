@@ -23,7 +23,7 @@ enum {
 };
 
 struct walk {
-    const struct em_description *d;
+    const cardlessTypes *d;
     struct em_record *record;
     struct em_record_large *large; // NULL: it is not recorded
     bool is_full;                  // the record has no space for some memory
@@ -111,11 +111,11 @@ static uint64_t load(const uint8_t *bytes, uint32_t size)
     return value;
 }
 
-static uint64_t sibling_value(struct walk *w, const struct place *at, const struct em_member *user)
+static uint64_t sibling_value(struct walk *w, const struct place *at, const cardlessMember *user)
 {
-    const struct em_member *m = &w->d->members[at->first + user->count];
-    const struct em_shape *s = &w->d->shapes[m->shape];
-    if (!(user->flags & EM_MEMBER_COUNT_OUT))
+    const cardlessMember *m = &w->d->members[at->first + user->count];
+    const cardlessShape *s = &w->d->shapes[m->shape];
+    if (!(user->flags & CARDLESS_MEMBER_COUNT_OUT))
         return load(at->siblings + m->offset, s->size_B);
     const uint32_t size = w->d->shapes[s->target].size_B;
     const uint8_t *copy =
@@ -123,30 +123,30 @@ static uint64_t sibling_value(struct walk *w, const struct place *at, const stru
     return copy ? load(copy, size) : 0;
 }
 
-static void walk_value(struct walk *w, const struct place *at, const struct em_member *m,
-                       const struct em_shape *s, const uint8_t *bytes);
+static void walk_value(struct walk *w, const struct place *at, const cardlessMember *m,
+                       const cardlessShape *s, const uint8_t *bytes);
 
-static void walk_members(struct walk *w, const struct place *outer, const struct em_shape *s,
+static void walk_members(struct walk *w, const struct place *outer, const cardlessShape *s,
                          const uint8_t *bytes)
 {
     const struct place at = {bytes, s->first, outer->depth};
     for (uint32_t i = s->first; i < (uint32_t)s->first + s->count; i++) {
-        const struct em_member *m = &w->d->members[i];
-        const struct em_shape *inner = &w->d->shapes[m->shape];
+        const cardlessMember *m = &w->d->members[i];
+        const cardlessShape *inner = &w->d->shapes[m->shape];
         for (unsigned k = 0; k < (m->elements ? m->elements : 1); k++)
             walk_value(w, &at, m, inner, bytes + m->offset + k * inner->size_B);
     }
 }
 
-static void walk_target(struct walk *w, const struct place *outer, const struct em_member *m,
-                        const struct em_shape *s, uint64_t address)
+static void walk_target(struct walk *w, const struct place *outer, const cardlessMember *m,
+                        const cardlessShape *s, uint64_t address)
 {
     struct place at = *outer;
-    const struct em_shape *target = &w->d->shapes[s->target];
+    const cardlessShape *target = &w->d->shapes[s->target];
     uint64_t count = 1;
     if (!address || ++at.depth > POINTER_DEPTH_MAX || !target->size_B)
         return;
-    if (m->flags & EM_MEMBER_LIST)
+    if (m->flags & CARDLESS_MEMBER_LIST)
         count = sibling_value(w, outer, m);
     const uint64_t most = BLOB_MAX_B / target->size_B;
     if (count > most && count < UINT32_MAX)
@@ -157,18 +157,19 @@ static void walk_target(struct walk *w, const struct place *outer, const struct 
         walk_value(w, &at, m, target, bytes + i * target->size_B);
 }
 
-static void walk_value(struct walk *w, const struct place *at, const struct em_member *m,
-                       const struct em_shape *s, const uint8_t *bytes)
+static void walk_value(struct walk *w, const struct place *at, const cardlessMember *m,
+                       const cardlessShape *s, const uint8_t *bytes)
 {
-    switch ((enum em_shape_kind)s->kind) {
-    case EM_SHAPE_STRING:
+    switch ((cardlessShapeKind)s->kind) {
+    case CARDLESS_SHAPE_STRING:
         add_blob(w, load(bytes, s->size_B), STRING_MAX_B, true);
         break;
-    case EM_SHAPE_POINTER:
+    case CARDLESS_SHAPE_POINTER:
         walk_target(w, at, m, s, load(bytes, s->size_B));
         break;
-    case EM_SHAPE_STRUCT:
-    case EM_SHAPE_UNION: // every member, because what is no pointer is unreadable and left out
+    case CARDLESS_SHAPE_STRUCT:
+    case CARDLESS_SHAPE_UNION: // every member, because what is no pointer is unreadable and left
+                               // out
         walk_members(w, at, s, bytes);
         break;
     default:
@@ -189,12 +190,12 @@ static void walk_arguments(void *argument)
     const struct em_entry *entry = b->entry;
     const struct place at = {(const uint8_t *)b->values, entry->first_argument, 0};
     for (uint32_t i = 0; i < entry->arguments; i++) {
-        const struct em_member *m = &w->d->members[entry->first_argument + i];
-        const struct em_shape *s = &w->d->shapes[m->shape];
+        const cardlessMember *m = &w->d->members[entry->first_argument + i];
+        const cardlessShape *s = &w->d->shapes[m->shape];
         if (!em_record_is_wanted(m, b->returns, b->result))
             continue;
         const uint8_t *bytes = (const uint8_t *)&b->values[i];
-        if (m->flags & EM_MEMBER_INDIRECT)
+        if (m->flags & CARDLESS_MEMBER_INDIRECT)
             bytes = add_blob(w, b->values[i], s->size_B, false);
         if (bytes)
             walk_value(w, &at, m, s, bytes);

@@ -30,10 +30,10 @@ enum { EM_RECORD_LARGE_MOST = 16 };
 bool em_record_add_blobs(struct em_record *record, struct em_record_blobs *blobs);
 
 // Whether an argument is recorded before the call, or when it returns.
-static inline bool em_record_is_wanted(const struct em_member *m, bool returns, CUresult result)
+static inline bool em_record_is_wanted(const cardlessMember *m, bool returns, CUresult result)
 {
     const unsigned flags = m->flags;
     if (returns)
-        return (flags & (result ? EM_MEMBER_ALWAYS : EM_MEMBER_OUTPUT)) != 0;
-    return !(flags & EM_MEMBER_OUTPUT) || flags & EM_MEMBER_INPUT;
+        return (flags & (result ? CARDLESS_MEMBER_ALWAYS : CARDLESS_MEMBER_OUTPUT)) != 0;
+    return !(flags & CARDLESS_MEMBER_OUTPUT) || flags & CARDLESS_MEMBER_INPUT;
 }

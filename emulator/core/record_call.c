@@ -22,12 +22,13 @@ enum {
 
 static bool any_follows(const struct em_entry *entry, bool returns, CUresult result)
 {
-    const struct em_description *d = entry->description;
+    const cardlessTypes *d = entry->description;
     for (uint32_t i = 0; i < entry->arguments; i++) {
-        const struct em_member *m = &d->members[entry->first_argument + i];
+        const cardlessMember *m = &d->members[entry->first_argument + i];
         const unsigned kind = d->shapes[m->shape].kind;
         if (em_record_is_wanted(m, returns, result) &&
-            (kind == EM_SHAPE_POINTER || kind == EM_SHAPE_STRING || m->flags & EM_MEMBER_INDIRECT))
+            (kind == CARDLESS_SHAPE_POINTER || kind == CARDLESS_SHAPE_STRING ||
+             m->flags & CARDLESS_MEMBER_INDIRECT))
             return true;
     }
     return false;
@@ -37,7 +38,7 @@ static bool any_follows(const struct em_entry *entry, bool returns, CUresult res
 static __attribute__((cold, noinline)) void fill_site(struct em_record_site *s, bool unknown)
 {
     const struct em_entry *entry = s->entry;
-    const struct em_description *d = unknown ? NULL : entry->description;
+    const cardlessTypes *d = unknown ? NULL : entry->description;
     const uint32_t id = em_record_entry(entry), by = em_record_entry(s->by),
                    from = em_record_caller(s->caller);
     s->count = d ? (uint8_t)entry->arguments : 0;
@@ -51,7 +52,7 @@ static __attribute__((cold, noinline)) void fill_site(struct em_record_site *s, 
     s->failure = s->count && any_follows(entry, true, CUDA_ERROR_UNKNOWN);
     s->handles = 0;
     for (uint32_t i = 0; i < s->count && d->handle_text; i++)
-        if (d->shapes[d->members[entry->first_argument + i].shape].kind == EM_SHAPE_HANDLE)
+        if (d->shapes[d->members[entry->first_argument + i].shape].kind == CARDLESS_SHAPE_HANDLE)
             s->handles |= UINT64_C(1) << i;
 }
 // Ids have at most 3 bytes, a level of record_ids.c being 1 << 19 and the largest.
@@ -74,8 +75,8 @@ static struct em_record_site *site_of(struct em_record_thread *t, const struct e
 static __attribute__((cold, noinline)) void name_handle(const struct em_entry *entry, unsigned i,
                                                         uint64_t handle)
 {
-    const struct em_description *d = entry->description;
-    const struct em_shape *s = &d->shapes[d->members[entry->first_argument + i].shape];
+    const cardlessTypes *d = entry->description;
+    const cardlessShape *s = &d->shapes[d->members[entry->first_argument + i].shape];
     const int saved = errno;
     char text[128];
     if (em_record_is_new(handle | 1) && d->handle_text(s->target, handle, text, sizeof text)) {
@@ -130,12 +131,16 @@ static inline struct em_record begin_call(struct em_thread *self, struct em_reco
                                           size_t blobs_B)
 {
     const size_t most = (2 + (size_t)site->count) * EM_FIELD_MOST_B + EM_RECORD_PREFIX_B;
-    struct em_record r =
-        em_record_begin_now(RF_CALL, t->depth ? RF_CALL_NESTED : 0, most + blobs_B);
+    const unsigned flags =
+        (t->depth ? RF_CALL_NESTED : 0) | (site->of_library ? RF_CALL_OF_LIBRARY : 0);
+    struct em_record r = em_record_begin_now(RF_CALL, flags, most + blobs_B);
     if (em_unlikely(!r.thread))
         return r;
-    uint8_t *p = em_varint(r.at, em_zigzag(self->calls - t->last_call));
-    t->last_call = self->calls;
+    uint8_t *p = r.at;
+    if (em_likely(!site->of_library)) {
+        p = em_varint(p, em_zigzag(self->calls - t->last_call));
+        t->last_call = self->calls;
+    }
     const bool has_number = site >= t->sites && site < t->sites + RF_SITES;
     p = em_varint(p, has_number ? (uint64_t)(site - t->sites) : RF_SITES);
     if (site->window == t->sequence + 1) {
@@ -175,7 +180,7 @@ static __attribute__((noinline)) struct em_record record_inputs(struct em_thread
         }
     }
     em_record_put(&r);
-    for (unsigned i = 0; i < blobs.large.count; i++)
+    for (unsigned i = 0; !site->of_library && i < blobs.large.count; i++)
         em_record_range(RF_READS, (const void *)(uintptr_t)blobs.large.of[i].address,
                         blobs.large.of[i].size_B);
     return r;
@@ -194,9 +199,10 @@ static void record_call(struct em_thread *self, struct em_record_thread *t,
     }
     if (em_likely(r.thread && t->depth < EM_RECORD_DEPTH))
         t->calls[t->depth++] = (struct em_record_call){.entry = site->entry,
-                                                       .number = self->calls,
+                                                       .number = site->of_library ? 0 : self->calls,
                                                        .outputs = site->outputs,
-                                                       .failure = site->failure};
+                                                       .failure = site->failure,
+                                                       .of_library = site->of_library};
 }
 
 void em_record_call(struct em_thread *self, const struct em_entry *entry, const uint64_t *values,
@@ -227,15 +233,19 @@ static __attribute__((cold, noinline)) void record_unknown_call(struct em_thread
     record_call(self, t, &site, NULL);
 }
 
-static inline struct em_record begin_return(uint64_t number, CUresult result, size_t blobs_B)
+static inline struct em_record begin_return(const struct em_record_call *call, CUresult result,
+                                            size_t blobs_B)
 {
-    struct em_record r = em_record_begin_now(RF_RETURN, 0, 2 * EM_FIELD_MOST_B + blobs_B);
-    em_field(&r, number);
+    struct em_record r = em_record_begin_now(RF_RETURN, call->of_library ? RF_RETURN_OF_LIBRARY : 0,
+                                             2 * EM_FIELD_MOST_B + blobs_B);
+    if (!call->of_library)
+        em_field(&r, call->number);
     em_field(&r, (uint64_t)result);
     return r;
 }
 
-static __attribute__((noinline)) void record_outputs(const struct em_entry *entry, uint64_t number,
+static __attribute__((noinline)) void record_outputs(const struct em_entry *entry,
+                                                     const struct em_record_call *call,
                                                      CUresult result, const uint64_t *values)
 {
     struct em_record_blobs blobs = {
@@ -247,7 +257,7 @@ static __attribute__((noinline)) void record_outputs(const struct em_entry *entr
         if (!t)
             return;
         const uint64_t before = t->ticks;
-        r = begin_return(number, result, blobs_B);
+        r = begin_return(call, result, blobs_B);
         fits = em_record_add_blobs(&r, &blobs) || blobs_B == BLOBS_MOST_B;
         if (!fits)
             t->ticks = before;
@@ -286,9 +296,45 @@ void em_record_return(const struct em_entry *entry, CUresult result, const uint6
         return;
     }
     if (follows) {
-        record_outputs(entry, call->number, result, values);
+        record_outputs(entry, call, result, values);
         return;
     }
-    struct em_record r = begin_return(call->number, result, 0);
+    struct em_record r = begin_return(call, result, 0);
     em_record_put(&r);
+}
+
+// ---- calls of other libraries
+
+// A call of the driver restores this when it returns.
+static void restore_cancellation(struct em_thread *self)
+{
+    if (!self->entry)
+        em_cancel_restore(self);
+}
+
+void em_record_library_call(const struct em_entry *entry, const uint64_t *values)
+{
+    struct em_thread *self = em_thread();
+    if (em_unlikely(!self->number || !em_recording))
+        em_thread_start(); // which may begin the recording of a forked process
+    struct em_record_thread *t = em_recording ? em_record_thread_for(1) : NULL;
+    if (t) {
+        struct em_record_site *site = site_of(t, entry, NULL, self->caller_returns_to);
+        site->of_library = true;
+        record_call(self, t, site, values);
+        em_stop(EM_STOP_CALL, entry->name, 0);
+    }
+    restore_cancellation(self);
+}
+
+void em_record_library_return(const struct em_entry *entry, int result, const uint64_t *values)
+{
+    struct em_thread *self = em_thread();
+    const struct em_record_thread *t = self->record;
+    unsigned depth = t && em_recording ? t->depth : 0;
+    while (depth && t->calls[depth - 1].entry != entry)
+        depth--;
+    if (depth) // else its begin was not recorded
+        em_record_return(entry, (CUresult)result, values);
+    restore_cancellation(self);
 }

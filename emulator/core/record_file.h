@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cardless_types.h"
 #include "record_format.h"
 
-struct em_description;
 struct em_entry;
 
 // Opens a window for the calling thread. Returns NULL if it cannot.
@@ -18,9 +18,9 @@ void em_record_forget_ids(void);
 void em_record_describe_process(struct rf_header *header);
 // Writes the objects that are loaded, but for those that the file has.
 void em_record_modules(void);
-// Writes the tables of types to the file.
-void em_record_description(const struct em_description *d);
-void em_record_tables(const void *tables, size_t size_B);
+// Writes tables of types to the file: the driver's (id 0) or a library's.
+void em_record_description(const cardlessTypes *d, uint32_t id);
+void em_record_tables(const void *tables, size_t size_B, uint32_t id);
 
 // Reserves blocks at the end of the file. Returns the first one.
 uint32_t em_record_take_blocks(uint32_t count);

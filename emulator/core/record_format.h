@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define RF_MAGIC "CARDLESS TRACE\n"
-enum { RF_VERSION = 2, RF_BLOCK_B = 64 << 10, RF_RECORD_MAX_B = 16 << 10 };
+enum { RF_VERSION = 3, RF_BLOCK_B = 64 << 10, RF_RECORD_MAX_B = 16 << 10 };
 
 struct rf_header {
     char magic[16];    // RF_MAGIC
@@ -35,7 +35,8 @@ struct rf_header {
     uint64_t ticks[2]; // the clock of records, at the start and at the last time that was noted …
     uint64_t ns[2];    // … CLOCK_MONOTONIC then
     uint64_t realtime_ns; // at the start
-    uint32_t tables;      // the first block of the tables of types, or 0 (block 0 is a window)
+    uint32_t tables;      // the first block of the driver's tables of types, or 0 (block 0 is a
+                          // window)
     uint32_t ended;       // the process has ended by itself, and the file is complete
     uint32_t parent;      // the process that forked this one, or 0
     uint32_t failed;      // an errno: the file could not grow, so that later records are missing
@@ -54,7 +55,7 @@ enum rf_block_kind { RF_FREE, RF_WINDOW, RF_CHUNK, RF_TABLES, RF_CONTENT };
 struct rf_block {
     uint32_t magic; // RF_BLOCK_MAGIC
     uint32_t kind;
-    uint32_t thread;   // counts the threads that record, from 1
+    uint32_t thread; // counts the threads that record, from 1; TABLES: their id, 0 for the driver's
     uint32_t sequence; // of WINDOW and CHUNK; TABLES and CONTENT: the number of blocks
     uint64_t ticks;    // the time before the first record
     uint32_t used_B;   // of records, which follow this struct
@@ -65,7 +66,7 @@ struct rf_block {
 // program that arguments lead to.
 enum rf_kind {
     RF_PAD,
-    RF_ENTRY,      // id, first argument in the tables, count of arguments, name
+    RF_ENTRY,      // id, first argument in the tables, count of arguments, name, id of the tables
     RF_NAME,       // id, text
     RF_CALLER,     // id, address
     RF_MODULE,     // first address, end, path
@@ -73,8 +74,9 @@ enum rf_kind {
     RF_CALL,       // time, number in the thread, counted from that of the last call in the block
                    // (zigzag; 0 at first), site, entry, entry of the runtime's function, caller,
                    // count of arguments, arguments, blobs; with RF_CALL_RETURNED no blobs but the
-                   // ticks until it returned successfully without outputs: no RETURN
-    RF_RETURN,     // time, number of the call, result, blobs
+                   // ticks until it returned successfully without outputs: no RETURN. With
+                   // RF_CALL_OF_LIBRARY no number
+    RF_RETURN,     // time, number of the call (not with RF_RETURN_OF_LIBRARY), result, blobs
     RF_STREAM,     // id, number of CUstream #n or 0, handle, context, name
     RF_SUBMIT,     // time, command, counted from the last one in the block (zigzag; 0 at first),
                    // stream, name of its kind, call number or 0 (not with RF_SUBMIT_OF_CALL: it is
@@ -116,11 +118,14 @@ enum {
     RF_SUBMIT_RETURNS = 4, // and the thread's innermost call has succeeded then: no RETURN
     RF_SUBMIT_OF_CALL = 8,
     RF_END_ADOPTED = 1,   // flags of END: the command has another number too, and ends with that
-    RF_CALL_NESTED = 1,   // flags of CALL: made by a callback of another call
+    RF_CALL_NESTED = 1,   // flags of CALL: made inside of another call, which has begun in the same
+                          // thread and has not returned
     RF_CALL_RETURNED = 2, // and it has returned before the next record of its thread
     RF_CALL_REPEATS = 4,  // as the last call of the same site in the block that is not such a
                           // record. After the site: bits of the arguments that have the same
                           // value, the other arguments, blobs
+    RF_CALL_OF_LIBRARY = 8,   // of a library's function (cardlessRecorder), not of the driver
+    RF_RETURN_OF_LIBRARY = 1, // flags of RETURN: of the innermost such call
 };
 
 // What a call does with the bytes of RF_BYTES, which are recorded with CARDLESS_RECORD_CONTENTS.
@@ -178,7 +183,7 @@ static inline uint64_t rf_hash_end(const struct rf_hash *h)
 // struct, which stands after the block's. Offsets are counted from the start of this struct.
 struct rf_tables {
     uint32_t size_B;
-    uint32_t result; // em_description.result
+    uint32_t result; // cardlessTypes.result
     struct rf_table {
         uint32_t at, count, stride;
     } names, constants, members, shapes, cases; // `names`: bytes

@@ -85,6 +85,17 @@ uint32_t em_record_name(const char *constant)
     return k->id;
 }
 
+// The id of tables of types, which are written the first time. 0 stands for the driver's.
+static uint32_t types_id(const cardlessTypes *d)
+{
+    bool is_new = false;
+    const uint32_t id = find_id(TABLE_NUMBERS, (uintptr_t)d, &is_new);
+    const bool is_library = d->handle_text == NULL;
+    if (is_new)
+        em_record_description(d, is_library ? id : 0);
+    return is_library ? id : 0;
+}
+
 uint32_t em_record_entry(const struct em_entry *entry)
 {
     bool is_new = false;
@@ -92,13 +103,13 @@ uint32_t em_record_entry(const struct em_entry *entry)
         return 0;
     const uint32_t id = find_id(TABLE_ENTRIES, (uintptr_t)entry, &is_new);
     if (is_new) {
-        if (entry->description && em_record_is_new((uintptr_t)entry->description))
-            em_record_description(entry->description);
-        struct em_record r = em_record_begin(RF_ENTRY, 0, 3 * EM_FIELD_MOST_B + EM_FIELD_TEXT_B);
+        const uint32_t types = entry->description ? types_id(entry->description) : 0;
+        struct em_record r = em_record_begin(RF_ENTRY, 0, 4 * EM_FIELD_MOST_B + EM_FIELD_TEXT_B);
         em_field(&r, id);
         em_field(&r, entry->first_argument);
         em_field(&r, entry->description ? entry->arguments : 0);
         em_field_text(&r, entry->name);
+        em_field(&r, types);
         em_record_put(&r);
     }
     return id;

@@ -17,8 +17,8 @@
 #include "record_file.h"
 
 // The file has the arrays as they are in memory.
-_Static_assert(sizeof(struct em_constant) == 16 && sizeof(struct em_shape) == 20 &&
-                   sizeof(struct em_member) == 24 && sizeof(int64_t) == 8,
+_Static_assert(sizeof(cardlessConstant) == 16 && sizeof(cardlessShape) == 20 &&
+                   sizeof(cardlessMember) == 24 && sizeof(int64_t) == 8,
                "version 1 of the tables");
 
 struct builder {
@@ -35,43 +35,47 @@ static void add_table(struct builder *b, struct rf_table *table, const void *fro
     b->used += count * stride;
 }
 
-void em_record_description(const struct em_description *d)
+void em_record_description(const cardlessTypes *d, uint32_t id)
 {
-    const struct em_description_counts *n = &d->counts;
-    const char *const types[] = {"",
+    const cardlessTypesCounts *n = &d->counts;
+    const char *const driver_types[] = {"",
 #define X(name, text) text,
-                                 EM_TYPES(X)
+                                        EM_TYPES(X)
 #undef X
     };
+    const char *const library_types[] = {"", [CARDLESS_HANDLE_STREAM] = "CUstream"};
+    const char *const *types = id ? library_types : driver_types;
+    const uint32_t type_count =
+        id ? sizeof library_types / sizeof *library_types : (uint32_t)EM_TYPE_COUNT;
     uint32_t pairs[EM_TYPE_COUNT][2];
     char names[EM_TYPE_COUNT * 64];
     uint32_t names_B = 0;
-    for (uint32_t i = 0; i < EM_TYPE_COUNT; i++) {
+    for (uint32_t i = 0; i < type_count; i++) {
         pairs[i][0] = i;
         pairs[i][1] = names_B;
         names_B += (uint32_t)snprintf(names + names_B, 64, "%s", types[i]) + 1;
     }
-    const size_t size =
-        sizeof(struct rf_tables) + n->names_B + n->constants * sizeof(struct em_constant) +
-        n->members * sizeof(struct em_member) + n->shapes * sizeof(struct em_shape) +
-        n->cases * sizeof(int64_t) + sizeof pairs + names_B + 64;
+    const size_t size = sizeof(struct rf_tables) + n->names_B +
+                        n->constants * sizeof(cardlessConstant) +
+                        n->members * sizeof(cardlessMember) + n->shapes * sizeof(cardlessShape) +
+                        n->cases * sizeof(int64_t) + sizeof pairs + names_B + 64;
     struct rf_tables *tables = dm_calloc(1, size);
     if (!tables)
         return;
     struct builder b = {(uint8_t *)tables, sizeof *tables};
     add_table(&b, &tables->names, d->names, n->names_B, 1);
-    add_table(&b, &tables->constants, d->constants, n->constants, sizeof(struct em_constant));
-    add_table(&b, &tables->members, d->members, n->members, sizeof(struct em_member));
-    add_table(&b, &tables->shapes, d->shapes, n->shapes, sizeof(struct em_shape));
+    add_table(&b, &tables->constants, d->constants, n->constants, sizeof(cardlessConstant));
+    add_table(&b, &tables->members, d->members, n->members, sizeof(cardlessMember));
+    add_table(&b, &tables->shapes, d->shapes, n->shapes, sizeof(cardlessShape));
     add_table(&b, &tables->cases, d->cases, n->cases, sizeof(int64_t));
-    add_table(&b, &tables->types, pairs, EM_TYPE_COUNT, sizeof *pairs);
+    add_table(&b, &tables->types, pairs, type_count, sizeof *pairs);
     struct rf_table type_names;
     add_table(&b, &type_names, names, names_B, 1);
     tables->type_names_at = type_names.at;
     tables->type_names_B = names_B;
     tables->result = d->result;
     tables->size_B = b.used;
-    em_record_tables(tables, b.used);
+    em_record_tables(tables, b.used, id);
     dm_free(tables);
 }
 

@@ -26,6 +26,7 @@ struct em_record_site {
     uint8_t prefix_B;
     uint8_t count;                 // of arguments
     bool inputs, outputs, failure; // arguments lead to memory: before, after, after a failure
+    bool of_library;               // another library's function
     uint32_t window; // 1 + the window with a record of it whose arguments are `values`
     uint64_t values[EM_RECORD_VALUES];
 };
@@ -47,7 +48,7 @@ struct em_record_thread {
     struct em_record_call {
         const struct em_entry *entry;
         uint64_t number;
-        bool outputs, failure;
+        bool outputs, failure, of_library;
     } calls[EM_RECORD_DEPTH];
     uint64_t handles[EM_RECORD_HANDLES]; // that have been named, found by their hash
     struct em_record_known {

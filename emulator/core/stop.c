@@ -91,6 +91,8 @@ void em_stop_here(enum em_stop_kind kind, const char *name, uint64_t id)
     page->thread = t ? t->number : 0;
     page->id = id;
     const struct em_entry *by = kind == EM_STOP_CALL ? em_thread()->caller : NULL;
+    if (t && t->depth > 1 && t->calls[t->depth - 2].entry == by)
+        by = NULL; // there was a stop for it
     snprintf(page->name, sizeof page->name, "%s", name);
     snprintf(page->function, sizeof page->function, "%s", by && by->name ? by->name : "");
     __atomic_store_n(&page->state, EM_STOP_STOPPED, __ATOMIC_RELEASE);

@@ -13,11 +13,11 @@
 #define toy_unlikely(x) __builtin_expect(!!(x), 0)
 enum { EM_CAPTURE_NODE = 1 };
 
-extern const struct em_description toy_body_description;
+extern const cardlessTypes toy_body_description;
 
 struct toy_entry {
     const char *name;
-    const struct em_description *description;
+    const cardlessTypes *description;
     uint32_t first_argument, arguments;
     unsigned capture;
     const char *list;

@@ -15,9 +15,9 @@
 static const char names[] = "\0count\0items\0text\0kind\0value\0a\0b\0ONE\0TWO\0result";
 enum { NAME_COUNT = 1, ITEMS = 7, TEXT = 13, KIND = 18, VALUE = 23, A = 29, B = 31, ONE = 33 };
 enum { SIGNED, FLAGS, STRING, UNION, STRUCT, POINTER, RESULT, HANDLE, SHAPES };
-static const struct em_constant constants[] = {{ONE, 1}, {ONE + 4, 2}};
+static const cardlessConstant constants[] = {{ONE, 1}, {ONE + 4, 2}};
 static const int64_t cases[] = {1, 2};
-static const struct em_member members[] = {
+static const cardlessMember members[] = {
     // the union
     {.name = A, .shape = SIGNED, .count = 255, .selector = 255, .cases = 0, .case_count = 1},
     {.name = B, .shape = POINTER, .count = 255, .selector = 255, .cases = 1, .case_count = 1},
@@ -28,7 +28,7 @@ static const struct em_member members[] = {
      .shape = POINTER,
      .count = 0,
      .selector = 255,
-     .flags = EM_MEMBER_LIST},
+     .flags = CARDLESS_MEMBER_LIST},
     {.name = TEXT, .offset = 16, .shape = STRING, .count = 255, .selector = 255},
     {.name = KIND, .offset = 24, .shape = FLAGS, .count = 255, .selector = 255},
     {.name = VALUE, .offset = 32, .shape = UNION, .count = 255, .selector = 3},
@@ -39,18 +39,18 @@ static const struct em_member members[] = {
      .shape = POINTER,
      .count = 255,
      .selector = 255,
-     .flags = EM_MEMBER_OUTPUT | EM_MEMBER_INPUT | EM_MEMBER_ALWAYS},
+     .flags = CARDLESS_MEMBER_OUTPUT | CARDLESS_MEMBER_INPUT | CARDLESS_MEMBER_ALWAYS},
     {.name = VALUE, .offset = 16, .shape = HANDLE, .count = 255, .selector = 255},
 };
-static const struct em_shape shapes[SHAPES] = {
-    [SIGNED] = {.size_B = 8, .kind = EM_SHAPE_SIGNED},
-    [FLAGS] = {.size_B = 8, .kind = EM_SHAPE_FLAGS, .count = 2},
-    [STRING] = {.size_B = 8, .kind = EM_SHAPE_STRING},
-    [UNION] = {.size_B = 8, .kind = EM_SHAPE_UNION, .count = 2},
-    [STRUCT] = {.size_B = 40, .kind = EM_SHAPE_STRUCT, .first = 2, .count = 5},
-    [POINTER] = {.size_B = 8, .kind = EM_SHAPE_POINTER, .target = STRUCT},
-    [RESULT] = {.size_B = 4, .kind = EM_SHAPE_ENUM, .count = 2},
-    [HANDLE] = {.size_B = 8, .kind = EM_SHAPE_HANDLE},
+static const cardlessShape shapes[SHAPES] = {
+    [SIGNED] = {.size_B = 8, .kind = CARDLESS_SHAPE_SIGNED},
+    [FLAGS] = {.size_B = 8, .kind = CARDLESS_SHAPE_FLAGS, .count = 2},
+    [STRING] = {.size_B = 8, .kind = CARDLESS_SHAPE_STRING},
+    [UNION] = {.size_B = 8, .kind = CARDLESS_SHAPE_UNION, .count = 2},
+    [STRUCT] = {.size_B = 40, .kind = CARDLESS_SHAPE_STRUCT, .first = 2, .count = 5},
+    [POINTER] = {.size_B = 8, .kind = CARDLESS_SHAPE_POINTER, .target = STRUCT},
+    [RESULT] = {.size_B = 4, .kind = CARDLESS_SHAPE_ENUM, .count = 2},
+    [HANDLE] = {.size_B = 8, .kind = CARDLESS_SHAPE_HANDLE},
 };
 
 static void add_table(uint8_t *tables, struct rf_tables *head, struct rf_table *table,

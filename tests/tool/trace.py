@@ -281,7 +281,7 @@ def check_bad_files(folder):
     run('trace', '--perfetto', cut + '.json', cut)
     assert 'cu?[2JAlloc\ufffd2' in open(cut + '.json', encoding='utf-8').read()
     # Versions of the format that this program does not read.
-    for version in (1, 3):
+    for version in (2, 4):
         with open(cut, 'wb') as f:
             f.write(data[:16] + bytes([version]) + data[17:])
         r = subprocess.run([*WRAPPER, TOOL, 'trace', cut], capture_output=True, timeout=60)

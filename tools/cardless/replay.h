@@ -80,7 +80,7 @@ struct replay_entry {
 };
 extern const struct replay_entry replay_entries[]; // sorted by name
 extern const size_t replay_entry_count;
-extern const struct em_description api_description;
+extern const cardlessTypes api_description;
 
 // ---- the child ----
 

@@ -50,11 +50,6 @@ static const char *name_of(const struct replay *r, const struct trace_call *c)
     return name ? name : "";
 }
 
-static bool is_runtime(const char *name)
-{
-    return !strncmp(name, "cuda", 4) || !strncmp(name, "__cuda", 6);
-}
-
 // Whether a callback made the call, and not a function of the runtime.
 static bool is_inside(const struct replay *r, uint32_t call)
 {
@@ -66,7 +61,7 @@ static bool is_inside(const struct replay *r, uint32_t call)
         const struct trace_call *outer = &m->calls[i];
         if (outer->thread != m->calls[call].thread || outer->depth >= depth)
             continue;
-        if (!is_runtime(name_of(r, outer)))
+        if (!outer->of_library)
             return true;
         depth = outer->depth;
     }
@@ -175,7 +170,7 @@ void replay_one(struct replay *r, uint32_t call, uint32_t *made)
     const struct trace_call *c = &r->model->calls[call];
     struct replay_job job = {.replay = r, .call = c, .index = call};
     struct replay_call *state = &r->shared->calls[call];
-    if (is_runtime(name_of(r, c))) // the driver's calls inside are made
+    if (c->of_library) // the driver's calls inside are made
         return;
     job.entry = c->entry == TRACE_NONE ? NULL : r->entries[c->entry];
     trace_call_values(c, job.recorded);

@@ -131,7 +131,7 @@ void replay_function_drop(const struct replay_job *job)
 static bool stream_of(const struct replay_job *job, uint64_t *stream)
 {
     for (uint32_t i = 0; i < job->entry->count; i++) {
-        const struct em_member *m = &api_description.members[job->entry->first + i];
+        const cardlessMember *m = &api_description.members[job->entry->first + i];
         if (strcmp(replay_name(api_description.shapes[m->shape].name), "CUstream") != 0)
             continue;
         *stream = job->recorded[i];

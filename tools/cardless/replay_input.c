@@ -59,22 +59,22 @@ const uint8_t *replay_recorded(const struct replay_job *job, const struct trace_
 }
 
 uint64_t replay_count(const struct replay_job *job, const struct replay_scope *at,
-                      const struct em_member *user)
+                      const cardlessMember *user)
 {
-    const struct em_description *d = &api_description;
-    const struct em_member *m = &d->members[at->first + user->count];
-    const struct em_shape *s = &d->shapes[m->shape];
-    if (!(user->flags & EM_MEMBER_LIST))
+    const cardlessTypes *d = &api_description;
+    const cardlessMember *m = &d->members[at->first + user->count];
+    const cardlessShape *s = &d->shapes[m->shape];
+    if (!(user->flags & CARDLESS_MEMBER_LIST))
         return 1;
     const uint64_t value = replay_load(at->siblings + m->offset, s->size_B);
-    if (!(user->flags & EM_MEMBER_COUNT_OUT))
+    if (!(user->flags & CARDLESS_MEMBER_COUNT_OUT))
         return value;
     uint64_t size_B = d->shapes[s->target].size_B;
     const uint8_t *bytes = replay_recorded(job, at->blobs, value, &size_B);
     return bytes ? replay_load(bytes, d->shapes[s->target].size_B) : 0;
 }
 
-static bool has_case(const struct em_member *m, int64_t value)
+static bool has_case(const cardlessMember *m, int64_t value)
 {
     for (uint32_t i = 0; i < m->case_count; i++)
         if (api_description.cases[m->cases + i] == value)
@@ -82,16 +82,16 @@ static bool has_case(const struct em_member *m, int64_t value)
     return false;
 }
 
-const struct em_member *replay_chosen(const struct em_member *user, const struct em_shape *s,
-                                      const struct replay_scope *outer, const uint8_t *bytes)
+const cardlessMember *replay_chosen(const cardlessMember *user, const cardlessShape *s,
+                                    const struct replay_scope *outer, const uint8_t *bytes)
 {
-    const struct em_description *d = &api_description;
-    const struct em_member *by = NULL, *chosen = NULL;
+    const cardlessTypes *d = &api_description;
+    const cardlessMember *by = NULL, *chosen = NULL;
     const uint8_t *from = outer->siblings;
     if (s->target) {
         by = &d->members[s->first + s->target - 1u];
         from = bytes;
-    } else if (user->selector != EM_NO_SIBLING) {
+    } else if (user->selector != CARDLESS_NO_SIBLING) {
         by = &d->members[outer->first + user->selector];
     }
     const uint32_t size = by ? d->shapes[by->shape].size_B : 0;
@@ -99,7 +99,7 @@ const struct em_member *replay_chosen(const struct em_member *user, const struct
                                           : (int64_t)replay_load(from + by->offset, size))
                              : 0;
     for (uint32_t i = s->first; i < (uint32_t)s->first + s->count; i++) {
-        const struct em_member *m = &d->members[i];
+        const cardlessMember *m = &d->members[i];
         if (has_case(m, value) || (m->any_case && !chosen))
             chosen = m;
     }
@@ -172,7 +172,7 @@ static void set_address(struct replay_job *job, uint8_t *value)
     store(value, replay_address(job->replay, old, &found), 8);
 }
 
-static bool is_image(const struct em_member *m)
+static bool is_image(const cardlessMember *m)
 {
     static const char *const names[] = {"image", "code", "fatCubin", "data"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
@@ -181,7 +181,7 @@ static bool is_image(const struct em_member *m)
     return false;
 }
 
-static void set_opaque(struct replay_job *job, const struct em_member *m, const struct em_shape *s,
+static void set_opaque(struct replay_job *job, const cardlessMember *m, const cardlessShape *s,
                        uint8_t *value)
 {
     const uint64_t old = replay_load(value, s->size_B);
@@ -223,16 +223,16 @@ static void set_string(struct replay_job *job, bool is_output, const struct trac
 }
 
 static void set_value(struct replay_job *job, const struct replay_scope *at,
-                      const struct em_member *m, const struct em_shape *s, const uint8_t *raw,
+                      const cardlessMember *m, const cardlessShape *s, const uint8_t *raw,
                       uint8_t *value);
 
 static void set_members(struct replay_job *job, const struct replay_scope *outer,
-                        const struct em_shape *s, const uint8_t *raw, uint8_t *value)
+                        const cardlessShape *s, const uint8_t *raw, uint8_t *value)
 {
     const struct replay_scope at = {raw, s->first, outer->depth, outer->blobs};
     for (uint32_t i = s->first; i < (uint32_t)s->first + s->count; i++) {
-        const struct em_member *m = &api_description.members[i];
-        const struct em_shape *inner = &api_description.shapes[m->shape];
+        const cardlessMember *m = &api_description.members[i];
+        const cardlessShape *inner = &api_description.shapes[m->shape];
         for (unsigned k = 0; k < (m->elements ? m->elements : 1); k++) {
             const size_t offset = m->offset + k * inner->size_B;
             set_value(job, &at, m, inner, raw + offset, value + offset);
@@ -241,13 +241,13 @@ static void set_members(struct replay_job *job, const struct replay_scope *outer
 }
 
 static void set_target(struct replay_job *job, const struct replay_scope *outer,
-                       const struct em_member *m, const struct em_shape *s, uint8_t *value)
+                       const cardlessMember *m, const cardlessShape *s, uint8_t *value)
 {
-    const struct em_shape *target = &api_description.shapes[s->target];
+    const cardlessShape *target = &api_description.shapes[s->target];
     struct replay_scope at = *outer;
     const uint64_t old = replay_load(value, 8);
-    const bool is_output = (m->flags & EM_MEMBER_OUTPUT) && !outer->depth;
-    const bool is_input = !is_output || (m->flags & EM_MEMBER_INPUT);
+    const bool is_output = (m->flags & CARDLESS_MEMBER_OUTPUT) && !outer->depth;
+    const bool is_input = !is_output || (m->flags & CARDLESS_MEMBER_INPUT);
     bool found;
     if (!old || ++at.depth > REPLAY_DEPTH_MAX)
         return;
@@ -259,22 +259,22 @@ static void set_target(struct replay_job *job, const struct replay_scope *outer,
         return;
     }
     // A list whose length no argument has: as many bytes as were recorded.
-    if (from && !is_output && !(m->flags & EM_MEMBER_LIST) &&
-        (target->kind == EM_SHAPE_UNSIGNED || target->kind == EM_SHAPE_SIGNED)) {
+    if (from && !is_output && !(m->flags & CARDLESS_MEMBER_LIST) &&
+        (target->kind == CARDLESS_SHAPE_UNSIGNED || target->kind == CARDLESS_SHAPE_SIGNED)) {
         there_B = size_B + 1;
         const uint8_t *longer = replay_recorded(job, at.blobs, old, &there_B);
         from = longer ? longer : from;
         size_B = longer ? there_B : size_B;
     }
     // Memory whose bytes were recorded one by one is in its place.
-    if (target->kind == EM_SHAPE_OPAQUE && !(m->flags & EM_MEMBER_LIST) && !is_output) {
+    if (target->kind == CARDLESS_SHAPE_OPAQUE && !(m->flags & CARDLESS_MEMBER_LIST) && !is_output) {
         const uint64_t place = replay_address(job->replay, old, &found);
         if (found) {
             store(value, place, 8);
             return;
         }
     }
-    const uint64_t least = m->flags & EM_MEMBER_LIST ? LIST_LEAST_B : OUTPUT_LEAST_B;
+    const uint64_t least = m->flags & CARDLESS_MEMBER_LIST ? LIST_LEAST_B : OUTPUT_LEAST_B;
     uint8_t *to = make_memory(job, old, is_output && size_B < least ? least : size_B);
     store(value, (uintptr_t)to, 8);
     if (to && !is_input)
@@ -283,7 +283,7 @@ static void set_target(struct replay_job *job, const struct replay_scope *outer,
         return;
     memcpy(to, from, size_B);
     // The driver writes to the values of options later.
-    job->is_kept |= target->kind == EM_SHAPE_OPAQUE && !is_output;
+    job->is_kept |= target->kind == CARDLESS_SHAPE_OPAQUE && !is_output;
     for (uint64_t i = 0; i < count; i++)
         set_value(job, &at, m, target, from + i * target->size_B, to + i * target->size_B);
 }
@@ -306,40 +306,40 @@ static void set_bytes(struct replay_job *job, uint8_t *value, uint32_t size_B)
 }
 
 static void set_value(struct replay_job *job, const struct replay_scope *at,
-                      const struct em_member *m, const struct em_shape *s, const uint8_t *raw,
+                      const cardlessMember *m, const cardlessShape *s, const uint8_t *raw,
                       uint8_t *value)
 {
-    switch ((enum em_shape_kind)s->kind) {
-    case EM_SHAPE_HANDLE:
+    switch ((cardlessShapeKind)s->kind) {
+    case CARDLESS_SHAPE_HANDLE:
         if (replay_load(value, s->size_B) > 2) // 1 and 2 are streams
             set_key(job, value, s->size_B);
         break;
-    case EM_SHAPE_BYTES:
+    case CARDLESS_SHAPE_BYTES:
         if (s->size_B >= 16)
             set_bytes(job, value, s->size_B);
         break;
-    case EM_SHAPE_HEX:
+    case CARDLESS_SHAPE_HEX:
         if (s->size_B == 8)
             set_address(job, value);
         break;
-    case EM_SHAPE_SIGNED:
+    case CARDLESS_SHAPE_SIGNED:
         if (s->size_B == 4 && job->fd_count)
             set_fd(job, value, 4);
         break;
-    case EM_SHAPE_OPAQUE:
+    case CARDLESS_SHAPE_OPAQUE:
         set_opaque(job, m, s, value);
         break;
-    case EM_SHAPE_STRING:
-        set_string(job, (m->flags & EM_MEMBER_OUTPUT) && !at->depth, at->blobs, value);
+    case CARDLESS_SHAPE_STRING:
+        set_string(job, (m->flags & CARDLESS_MEMBER_OUTPUT) && !at->depth, at->blobs, value);
         break;
-    case EM_SHAPE_POINTER:
+    case CARDLESS_SHAPE_POINTER:
         set_target(job, at, m, s, value);
         break;
-    case EM_SHAPE_STRUCT:
+    case CARDLESS_SHAPE_STRUCT:
         set_members(job, at, s, raw, value);
         break;
-    case EM_SHAPE_UNION: {
-        const struct em_member *chosen = replay_chosen(m, s, at, raw);
+    case CARDLESS_SHAPE_UNION: {
+        const cardlessMember *chosen = replay_chosen(m, s, at, raw);
         const struct replay_scope inner = {raw, s->first, at->depth, at->blobs};
         if (chosen)
             set_value(job, &inner, chosen, &api_description.shapes[chosen->shape],
@@ -353,12 +353,12 @@ static void set_value(struct replay_job *job, const struct replay_scope *at,
 
 static void set_argument(struct replay_job *job, uint32_t i)
 {
-    const struct em_member *m = &api_description.members[job->entry->first + i];
-    const struct em_shape *s = &api_description.shapes[m->shape];
+    const cardlessMember *m = &api_description.members[job->entry->first + i];
+    const cardlessShape *s = &api_description.shapes[m->shape];
     const struct replay_scope at = {(const uint8_t *)job->recorded, job->entry->first, 0,
                                     &job->call->before};
     uint8_t *value = (uint8_t *)&job->values[i];
-    if (!(m->flags & EM_MEMBER_INDIRECT)) {
+    if (!(m->flags & CARDLESS_MEMBER_INDIRECT)) {
         set_value(job, &at, m, s, (const uint8_t *)&job->recorded[i], value);
         return;
     }

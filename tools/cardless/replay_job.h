@@ -46,10 +46,10 @@ const uint8_t *replay_recorded(const struct replay_job *job, const struct trace_
                                uint64_t address, uint64_t *size_B);
 // The number of elements that a pointer leads to.
 uint64_t replay_count(const struct replay_job *job, const struct replay_scope *at,
-                      const struct em_member *m);
+                      const cardlessMember *m);
 // The member of a union that its discriminator selects, or NULL.
-const struct em_member *replay_chosen(const struct em_member *m, const struct em_shape *s,
-                                      const struct replay_scope *outer, const uint8_t *bytes);
+const cardlessMember *replay_chosen(const cardlessMember *m, const cardlessShape *s,
+                                    const struct replay_scope *outer, const uint8_t *bytes);
 const char *replay_name(uint32_t name);
 
 // ---- functions of the program (replay_function.c)

@@ -13,7 +13,7 @@ struct pair {
 };
 
 static bool compare_value(struct replay_job *job, const struct replay_scope *at,
-                          const struct em_member *m, const struct em_shape *s, struct pair p,
+                          const cardlessMember *m, const cardlessShape *s, struct pair p,
                           const char *name);
 
 static bool differ(struct replay_job *job, const char *name, const char *format, uint64_t old,
@@ -84,8 +84,8 @@ static bool compare_string(struct replay_job *job, const struct replay_scope *at
 }
 
 static bool compare_elements(struct replay_job *job, const struct replay_scope *outer,
-                             const struct em_member *m, const struct em_shape *target,
-                             struct pair p, uint64_t count, const char *name)
+                             const cardlessMember *m, const cardlessShape *target, struct pair p,
+                             uint64_t count, const char *name)
 {
     struct replay_scope at = *outer;
     at.depth++;
@@ -102,29 +102,29 @@ static bool compare_elements(struct replay_job *job, const struct replay_scope *
 
 // A pointer of the driver's, inside an output.
 static bool compare_target(struct replay_job *job, const struct replay_scope *outer,
-                           const struct em_member *m, const struct em_shape *s, struct pair p,
+                           const cardlessMember *m, const cardlessShape *s, struct pair p,
                            const char *name)
 {
-    const struct em_shape *target = &api_description.shapes[s->target];
+    const cardlessShape *target = &api_description.shapes[s->target];
     const uint64_t old = replay_load(p.old, 8), now = replay_load(p.now, 8);
     if (!old || !now || outer->depth >= REPLAY_DEPTH_MAX)
         return !old == !now || differ(job, name, "%#llx", old, now);
     const uint64_t count = replay_count(job, outer, m);
     uint64_t size_B = count < SMALL ? count * target->size_B : UINT64_MAX;
     const uint8_t *bytes = count ? replay_recorded(job, outer->blobs, old, &size_B) : NULL;
-    return !bytes || target->kind == EM_SHAPE_OPAQUE ||
+    return !bytes || target->kind == CARDLESS_SHAPE_OPAQUE ||
            compare_elements(job, outer, m, target,
                             (struct pair){bytes, (const uint8_t *)(uintptr_t)now}, count, name);
 }
 
 static bool compare_members(struct replay_job *job, const struct replay_scope *outer,
-                            const struct em_shape *s, struct pair p, const char *name)
+                            const cardlessShape *s, struct pair p, const char *name)
 {
     const struct replay_scope at = {p.old, s->first, outer->depth, outer->blobs};
     for (uint32_t i = s->first; i < (uint32_t)s->first + s->count; i++) {
-        const struct em_member *m = &api_description.members[i];
-        const struct em_shape *inner = &api_description.shapes[m->shape];
-        if (m->flags & EM_MEMBER_QUIET)
+        const cardlessMember *m = &api_description.members[i];
+        const cardlessShape *inner = &api_description.shapes[m->shape];
+        if (m->flags & CARDLESS_MEMBER_QUIET)
             continue;
         char path[256];
         snprintf(path, sizeof path, "%s.%s", name, replay_name(m->name));
@@ -138,19 +138,19 @@ static bool compare_members(struct replay_job *job, const struct replay_scope *o
     return true;
 }
 
-static bool is_exported_bytes(const struct em_shape *s)
+static bool is_exported_bytes(const cardlessShape *s)
 {
     const char *name = replay_name(s->name);
     return !strncmp(name, "CUipc", 5) || !strcmp(name, "CUmemPoolPtrExportData") ||
            !strcmp(name, "CUmemFabricHandle");
 }
 
-static bool compare_number(struct replay_job *job, const struct em_shape *s, struct pair p,
+static bool compare_number(struct replay_job *job, const cardlessShape *s, struct pair p,
                            const char *name)
 {
     if (!memcmp(p.old, p.now, s->size_B))
         return true;
-    if (s->kind == EM_SHAPE_BYTES && is_exported_bytes(s)) {
+    if (s->kind == CARDLESS_SHAPE_BYTES && is_exported_bytes(s)) {
         replay_add(job->replay, p.old, s->size_B, p.now);
         return true;
     }
@@ -163,38 +163,38 @@ static bool compare_number(struct replay_job *job, const struct em_shape *s, str
         return differ(job, byte, "%#llx", p.old[at], p.now[at]);
     }
     const uint64_t old = replay_load(p.old, s->size_B), now = replay_load(p.now, s->size_B);
-    for (size_t i = 0; s->kind == EM_SHAPE_SIGNED && s->size_B == 4 && i < job->fd_count; i++)
+    for (size_t i = 0; s->kind == CARDLESS_SHAPE_SIGNED && s->size_B == 4 && i < job->fd_count; i++)
         if (!job->fds[i].is_taken && (uint32_t)job->fds[i].fd == old)
             return true;
-    return differ(job, name, s->kind == EM_SHAPE_SIGNED ? "%lld" : "%#llx", old, now);
+    return differ(job, name, s->kind == CARDLESS_SHAPE_SIGNED ? "%lld" : "%#llx", old, now);
 }
 
 static bool compare_value(struct replay_job *job, const struct replay_scope *at,
-                          const struct em_member *m, const struct em_shape *s, struct pair p,
+                          const cardlessMember *m, const cardlessShape *s, struct pair p,
                           const char *name)
 {
     if (is_unwritten(p.now, s->size_B))
         return true;
-    switch ((enum em_shape_kind)s->kind) {
-    case EM_SHAPE_HANDLE:
+    switch ((cardlessShapeKind)s->kind) {
+    case CARDLESS_SHAPE_HANDLE:
         return compare_handle(job, p, s->size_B, name);
-    case EM_SHAPE_OPAQUE:
+    case CARDLESS_SHAPE_OPAQUE:
         if (!strcmp(replay_name(s->name), "void"))
             return compare_address(job, p, true, name);
         return !replay_load(p.old, 8) == !replay_load(p.now, 8) ||
                differ(job, name, "%#llx", replay_load(p.old, 8), replay_load(p.now, 8));
-    case EM_SHAPE_HEX:
+    case CARDLESS_SHAPE_HEX:
         if (s->size_B == 8)
             return compare_address(job, p, false, name);
         return compare_number(job, s, p, name);
-    case EM_SHAPE_STRING:
+    case CARDLESS_SHAPE_STRING:
         return compare_string(job, at, p, name);
-    case EM_SHAPE_POINTER:
+    case CARDLESS_SHAPE_POINTER:
         return compare_target(job, at, m, s, p, name);
-    case EM_SHAPE_STRUCT:
+    case CARDLESS_SHAPE_STRUCT:
         return compare_members(job, at, s, p, name);
-    case EM_SHAPE_UNION: {
-        const struct em_member *chosen = replay_chosen(m, s, at, p.old);
+    case CARDLESS_SHAPE_UNION: {
+        const cardlessMember *chosen = replay_chosen(m, s, at, p.old);
         const struct replay_scope inner = {p.old, s->first, at->depth, at->blobs};
         if (!chosen)
             return true;
@@ -214,29 +214,29 @@ static const struct replay_memory *memory_of(const struct replay_job *job, uint6
     return NULL;
 }
 
-static bool is_output(const struct replay_job *job, const struct em_member *m)
+static bool is_output(const struct replay_job *job, const cardlessMember *m)
 {
-    return m->flags & (job->call->result ? EM_MEMBER_ALWAYS : EM_MEMBER_OUTPUT);
+    return m->flags & (job->call->result ? CARDLESS_MEMBER_ALWAYS : CARDLESS_MEMBER_OUTPUT);
 }
 
 static bool compare_argument(struct replay_job *job, uint32_t i)
 {
-    const struct em_member *m = &api_description.members[job->entry->first + i];
-    const struct em_shape *s = &api_description.shapes[m->shape];
+    const cardlessMember *m = &api_description.members[job->entry->first + i];
+    const cardlessShape *s = &api_description.shapes[m->shape];
     const struct replay_scope at = {(const uint8_t *)job->recorded, job->entry->first, 0,
                                     &job->call->after};
     const struct replay_memory *now = memory_of(job, job->recorded[i]);
     if (!is_output(job, m) || !job->recorded[i] || !now)
         return true;
     const char *name = replay_name(m->name);
-    if (s->kind == EM_SHAPE_STRING)
+    if (s->kind == CARDLESS_SHAPE_STRING)
         return compare_string(
             job, &at,
             (struct pair){(const uint8_t *)&job->recorded[i], (const uint8_t *)&job->values[i]},
             name);
-    if (s->kind != EM_SHAPE_POINTER)
+    if (s->kind != CARDLESS_SHAPE_POINTER)
         return true;
-    const struct em_shape *target = &api_description.shapes[s->target];
+    const cardlessShape *target = &api_description.shapes[s->target];
     const uint64_t count = replay_count(job, &at, m);
     uint64_t size_B = count < now->size_B ? count * target->size_B : UINT64_MAX;
     const uint8_t *old = count ? replay_recorded(job, at.blobs, job->recorded[i], &size_B) : NULL;
@@ -269,13 +269,13 @@ bool replay_outputs(struct replay_job *job)
 
 // ---- calls that are not made ----
 
-static void lose_value(struct replay_job *job, const struct em_shape *s, const uint8_t *old)
+static void lose_value(struct replay_job *job, const cardlessShape *s, const uint8_t *old)
 {
     const uint64_t value = replay_load(old, s->size_B);
-    if (s->kind == EM_SHAPE_HANDLE && value > 2)
+    if (s->kind == CARDLESS_SHAPE_HANDLE && value > 2)
         replay_add(job->replay, old, s->size_B, NULL);
-    else if ((s->kind == EM_SHAPE_HEX || s->kind == EM_SHAPE_OPAQUE) && s->size_B == 8 &&
-             value >= SMALL)
+    else if ((s->kind == CARDLESS_SHAPE_HEX || s->kind == CARDLESS_SHAPE_OPAQUE) &&
+             s->size_B == 8 && value >= SMALL)
         replay_add_memory(job->replay, job->index, value, value, true);
 }
 
@@ -284,13 +284,13 @@ void replay_lose_outputs(struct replay_job *job)
     if (!job->entry || job->call->result)
         return;
     for (uint32_t i = 0; i < job->entry->count; i++) {
-        const struct em_member *m = &api_description.members[job->entry->first + i];
-        const struct em_shape *s = &api_description.shapes[m->shape];
+        const cardlessMember *m = &api_description.members[job->entry->first + i];
+        const cardlessShape *s = &api_description.shapes[m->shape];
         const struct replay_scope at = {(const uint8_t *)job->recorded, job->entry->first, 0,
                                         &job->call->after};
-        if (!is_output(job, m) || s->kind != EM_SHAPE_POINTER)
+        if (!is_output(job, m) || s->kind != CARDLESS_SHAPE_POINTER)
             continue;
-        const struct em_shape *target = &api_description.shapes[s->target];
+        const cardlessShape *target = &api_description.shapes[s->target];
         const uint64_t count = replay_count(job, &at, m);
         uint64_t size_B = count < SMALL ? count * target->size_B : UINT64_MAX;
         const uint8_t *old =
@@ -299,7 +299,7 @@ void replay_lose_outputs(struct replay_job *job)
         for (uint64_t k = 0; old && k < count; k++)
             if (replay_find(job->replay, old + k * target->size_B, target->size_B, known) !=
                     REPLAY_FOUND ||
-                target->kind != EM_SHAPE_HANDLE)
+                target->kind != CARDLESS_SHAPE_HANDLE)
                 lose_value(job, target, old + k * target->size_B);
     }
 }

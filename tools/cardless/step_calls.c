@@ -30,10 +30,8 @@ enum { NOT_STEPPED = 3, QUIT = 130, CANNOT_RUN = 126, NOT_FOUND = 127, FIRST_FD 
 static const char help[] =
     "  next [N], n       run to the next call, or to the N-th one\n"
     "  step [N], s       run to the next call or command\n"
-    "  until NAME, u     run to a call (cuMemAlloc*), to a call of the driver that a function of "
-    "the\n"
-    "                    runtime makes (cudaMalloc), a kind of command (memcpy), a diagnostic\n"
-    "                    (B01); \"diagnostic\" is any of them\n"
+    "  until NAME, u     run to a call (cuMemAlloc*, cudaMalloc), a kind of command (memcpy), a\n"
+    "                    diagnostic (B01); \"diagnostic\" is any of them\n"
     "  continue, c       run to the end\n"
     "  map, m            memory: addresses, sizes, and whose bytes are the same\n"
     "  objects, o        streams, events, arrays and other objects\n"

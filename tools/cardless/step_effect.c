@@ -85,16 +85,17 @@ static void fill_in(const char *sentence, struct part arguments, struct em_text 
 static void put_outputs(const struct trace_model *m, const struct trace_call *c,
                         struct em_text *out)
 {
-    const struct em_description *d = &m->file.description;
+    const struct trace_types *types = c->entry == TRACE_NONE ? NULL : m->entries[c->entry].types;
     uint64_t values[TRACE_ARGUMENTS_MAX];
     const unsigned count = trace_call_values(c, values);
     bool any = false;
-    if (c->entry == TRACE_NONE || !m->file.has_description)
+    if (!types)
         return;
+    const cardlessTypes *d = &types->description;
     const struct trace_entry *e = &m->entries[c->entry];
     for (unsigned i = 0; i < count && i < e->argument_count; i++) {
-        const struct em_member *member = &d->members[e->first_argument + i];
-        if (!(member->flags & EM_MEMBER_OUTPUT) || !values[i])
+        const cardlessMember *member = &d->members[e->first_argument + i];
+        if (!(member->flags & CARDLESS_MEMBER_OUTPUT) || !values[i])
             continue;
         em_text_put(out, "%s*%s", any ? ", " : "stores ", d->names + member->name);
         any = true;

@@ -240,13 +240,14 @@ void step_show_call(const struct trace_model *m, const struct trace_call *c, FIL
 {
     struct em_text arguments = {.bytes = NULL}, effect = {.bytes = NULL};
     char place[256];
-    const char *function = trace_call_function(m, c);
+    char number[24];
+    const char *function = c->in_function ? NULL : trace_call_function(m, c);
     named_arguments(m, c, &arguments);
     trace_call_place(m, c, place, sizeof place);
     print_thread(m, c, out);
-    fprintf(out, "#%llu %s%s%s(%.*s) at %s\n", (unsigned long long)c->number,
-            function ? function : "", function ? ": " : "", trace_call_name(m, c),
-            (int)arguments.used, arguments.used ? arguments.bytes : "", place);
+    fprintf(out, "%s%s%s%s(%.*s) at %s\n", trace_call_number(c, number), function ? function : "",
+            function ? ": " : "", trace_call_name(m, c), (int)arguments.used,
+            arguments.used ? arguments.bytes : "", place);
     step_effect(m, c, &arguments, &effect);
     if (effect.used)
         fprintf(out, "  next: %.*s.\n", (int)effect.used, effect.bytes);
@@ -257,14 +258,14 @@ void step_show_call(const struct trace_model *m, const struct trace_call *c, FIL
 void step_show_return(const struct trace_model *m, const struct trace_call *c, FILE *out)
 {
     struct em_text text = {.bytes = NULL}, named = {.bytes = NULL};
-    char result[128];
+    char result[128], number[24];
     trace_call_result(m, c, result, sizeof result);
     trace_call_outputs(m, c, &text);
     trace_name_addresses(m, &text, m->duration, &named);
     fprintf(out, "  ");
     print_thread(m, c, out);
-    fprintf(out, "#%llu %s = %s%.*s\n", (unsigned long long)c->number, trace_call_name(m, c),
-            result, (int)named.used, named.used ? named.bytes : "");
+    fprintf(out, "%s%s = %s%.*s\n", trace_call_number(c, number), trace_call_name(m, c), result,
+            (int)named.used, named.used ? named.bytes : "");
     em_text_finish(&text);
     em_text_finish(&named);
 }

@@ -13,6 +13,7 @@ struct trace_filter {
     const char *stream;   // a pattern for names of streams
     const char *result;   // a pattern for names of results
     uint32_t thread;      // as messages count them
+    uint32_t depth_end;   // of calls: 1 + how many others they may be inside of; 0: any number
     uint64_t first, end;  // an address range that arguments or accesses meet; first == end: all
     uint64_t from, until; // nanoseconds; until == 0: all
     bool any;

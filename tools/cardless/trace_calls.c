@@ -18,7 +18,17 @@ uint32_t trace_find_open(const struct trace_model *m, const struct trace_open_ca
                          uint64_t number)
 {
     for (unsigned i = open->count; i; i--)
-        if (m->calls[open->calls[i - 1]].number == number)
+        if (m->calls[open->calls[i - 1]].number == number &&
+            !m->calls[open->calls[i - 1]].of_library)
+            return i - 1;
+    return TRACE_NONE;
+}
+
+// The position in `open->calls` of the innermost call of a library, or TRACE_NONE.
+static uint32_t find_library(const struct trace_model *m, const struct trace_open_calls *open)
+{
+    for (unsigned i = open->count; i; i--)
+        if (m->calls[open->calls[i - 1]].of_library)
             return i - 1;
     return TRACE_NONE;
 }
@@ -72,8 +82,12 @@ bool trace_read_call(struct trace_model *m, uint32_t thread, struct trace_open_c
     c->depth = open->count;
     c->start = time;
     c->end = TRACE_NEVER;
-    c->number = trace_number(r, &open->number);
+    c->of_library = r->flags & RF_CALL_OF_LIBRARY;
+    c->number = c->of_library ? 0 : trace_number(r, &open->number);
     read_arguments(m, open, r, c);
+    const uint32_t outer = trace_innermost(open);
+    c->in_function =
+        outer != TRACE_NONE && m->calls[outer].of_library && m->calls[outer].entry == c->function;
     c->before = (struct trace_blobs){r->at, r->end};
     if (r->flags & RF_CALL_RETURNED) {
         c->before.end = r->at;
@@ -89,7 +103,8 @@ bool trace_read_call(struct trace_model *m, uint32_t thread, struct trace_open_c
 void trace_read_return(struct trace_model *m, struct trace_open_calls *open, struct trace_record *r,
                        uint64_t time)
 {
-    const uint32_t at = trace_find_open(m, open, trace_field(r));
+    const uint32_t at = r->flags & RF_RETURN_OF_LIBRARY ? find_library(m, open)
+                                                        : trace_find_open(m, open, trace_field(r));
     if (at == TRACE_NONE)
         return;
     struct trace_call *c = &m->calls[open->calls[at]];

@@ -58,12 +58,12 @@ static bool items_are_same(const struct list *a, size_t i, const struct list *b,
 static void print_item(const struct list *l, size_t i, const char *before, FILE *out)
 {
     struct em_text text = {.bytes = NULL};
-    char place[256] = "";
+    char place[256] = "", number[24];
     item_text(l, i, &text);
     fprintf(out, "%s", before);
     if (!l->of_commands) {
         const struct trace_call *c = &l->m->calls[l->items[i]];
-        fprintf(out, "#%llu ", (unsigned long long)c->number);
+        fprintf(out, "%s", trace_call_number(c, number));
         trace_call_place(l->m, c, place, sizeof place);
     }
     fprintf(out, "%.*s%s%s\n", (int)text.used, text.used ? text.bytes : "", place[0] ? " at " : "",

@@ -180,6 +180,8 @@ bool trace_contents_read(const struct trace_model *m, struct trace_contents *out
     bool works = reader.keys != NULL;
     for (size_t i = 0; works && i < m->call_count; i++) {
         const struct trace_call *c = &m->calls[i];
+        if (c->of_library)
+            continue;
         reader.keys[reader.key_count++] =
             (struct key){m->threads[c->thread].number << THREAD_SHIFT | c->number, (uint32_t)i};
     }

@@ -79,9 +79,9 @@ static bool find_blocks(struct trace_file *f)
                 return false;
         } else if (head.kind == RF_TABLES || head.kind == RF_CONTENT) {
             const uint64_t left = f->size_B - at - sizeof head;
-            if (head.kind == RF_TABLES && !f->has_description)
-                f->has_description = trace_tables_read(f, f->bytes + at + sizeof head,
-                                                       head.used_B < left ? head.used_B : left);
+            if (head.kind == RF_TABLES)
+                trace_tables_read(f, head.thread, f->bytes + at + sizeof head,
+                                  head.used_B < left ? head.used_B : left);
             if (head.sequence && head.sequence <= (f->size_B - at) / RF_BLOCK_B + 1)
                 next = at + (uint64_t)head.sequence * RF_BLOCK_B;
         }

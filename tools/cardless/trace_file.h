@@ -19,16 +19,22 @@ struct trace_block {
     uint64_t offset; // in the file
 };
 
+enum { TRACE_TYPES_MAX = 8 };
+
 struct trace_file {
     uint8_t *bytes; // the whole file
     size_t size_B;
     struct rf_header header; // texts end with 0
     struct trace_block *blocks;
     size_t block_count;
-    struct em_description description; // its pointers lead into `bytes`; all 0 without tables
-    bool has_description;
-    uint32_t stream_type; // of handles: the number of CUstream, or UINT32_MAX
-    uint32_t lost;        // blocks that are missing or unreadable
+    // The driver's, and those of libraries.
+    struct trace_types {
+        uint32_t id;
+        cardlessTypes description; // its pointers lead into `bytes`
+        uint32_t stream_type;      // of handles: the number of CUstream, or UINT32_MAX
+    } types[TRACE_TYPES_MAX];
+    uint32_t types_count;
+    uint32_t lost; // blocks that are missing or unreadable
 };
 
 // Reads a file, which trace_file_close should free. Returns false, and prints the reason on stderr,
@@ -63,7 +69,9 @@ char *trace_copy_text(struct trace_record *record);
 // Makes place for one more element at the end of a list, which doubles if it is full, and returns
 // the place. Returns NULL if memory is exhausted.
 void *trace_append(void **list, size_t *count, size_t *capacity, size_t size_B);
+// The tables with this id, or NULL.
+const struct trace_types *trace_types_of(const struct trace_file *file, uint64_t id);
 // Whether an entry point's arguments may be printed by the tables.
-bool trace_arguments_are_valid(const struct trace_file *file, uint64_t first, uint64_t count);
-// Checks the tables of types of a file. Called by trace_file_read.
-bool trace_tables_read(struct trace_file *file, const uint8_t *tables, size_t size_B);
+bool trace_arguments_are_valid(const struct trace_types *types, uint64_t first, uint64_t count);
+// Checks tables of types, and adds them to the file. Called by trace_file_read.
+void trace_tables_read(struct trace_file *file, uint32_t id, const uint8_t *tables, size_t size_B);

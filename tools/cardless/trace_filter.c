@@ -10,8 +10,8 @@ static bool wrong(const char *part)
 {
     fprintf(stderr,
             "cardless trace: --filter takes name=PATTERN, stream=PATTERN, result=PATTERN, "
-            "thread=N, address=A or address=A-B, and time=A-B in microseconds, with commas "
-            "between them, not %s\n",
+            "thread=N, depth=N, address=A or address=A-B, and time=A-B in microseconds, with "
+            "commas between them, not %s\n",
             part);
     return false;
 }
@@ -53,6 +53,9 @@ static bool read_part(struct trace_filter *f, char *part)
         f->result = value;
     else if (!strcmp(part, "thread") && (f->thread = (uint32_t)strtoul(value, &rest, 10), !*rest))
         return f->thread || wrong(value);
+    else if (!strcmp(part, "depth") && *value >= '0' && *value <= '9' &&
+             (f->depth_end = (uint32_t)strtoul(value, &rest, 10) + 1, !*rest))
+        return true;
     else if (!strcmp(part, "address") && read_range(value, 1, &f->first, &f->end))
         return true;
     else if (!strcmp(part, "time") && read_range(value, 1000, &f->from, &f->until))
@@ -98,6 +101,8 @@ bool trace_filter_call(const struct trace_filter *f, const struct trace_model *m
         return false;
     if (f->thread && m->threads[c->thread].number != f->thread)
         return false;
+    if (f->depth_end && c->depth >= f->depth_end)
+        return false;
     char result[128];
     trace_call_result(m, c, result, sizeof result);
     if ((f->result && fnmatch(f->result, result, 0)) || !is_in_time(f, c->start, c->end))
@@ -133,6 +138,7 @@ bool trace_filter_command(const struct trace_filter *f, const struct trace_model
     // The name, the thread and the result are those of its call.
     struct trace_filter rest = *f;
     rest.stream = NULL;
+    rest.depth_end = 0;
     rest.first = rest.end = rest.until = 0;
     return c->call == TRACE_NONE ? !f->name && !f->thread && !f->result
                                  : trace_filter_call(&rest, m, &m->calls[c->call]);

@@ -87,7 +87,7 @@ static void html_streams(const struct html *h)
 static void html_call(struct html *h, size_t i)
 {
     const struct trace_call *c = &h->m->calls[i];
-    const char *function = trace_call_function(h->m, c);
+    const char *function = c->in_function ? NULL : trace_call_function(h->m, c);
     struct em_text text = {.bytes = NULL};
     char result[128], place[256], caller[400];
     size_t length;
@@ -338,8 +338,11 @@ static void html_mapped(const struct html *h, const struct trace_object *o)
         }
         em_text_finish(&text);
     }
-    if (from != TRACE_NEVER)
-        fprintf(h->to, "%s[%" PRIu64 ",null]", printed ? "," : "", from);
+    if (from != TRACE_NEVER) { // a resource may end while it is mapped
+        fprintf(h->to, "%s[%" PRIu64 ",", printed ? "," : "", from);
+        html_time(h->to, o->died);
+        putc(']', h->to);
+    }
     putc(']', h->to);
 }
 

@@ -67,6 +67,7 @@ static bool define(struct trace_model *m, const struct trace_block *b, struct tr
         m->entries[id].argument_count = (uint32_t)trace_field(r);
         free(m->entries[id].name);
         m->entries[id].name = trace_copy_text(r);
+        m->entries[id].types_id = trace_field(r);
         return true;
     case RF_NAME:
         id = trace_field(r);
@@ -151,7 +152,8 @@ static bool read_definitions(struct trace_model *m)
     }
     for (size_t i = 0; i < m->entry_count; i++) {
         struct trace_entry *e = &m->entries[i];
-        if (!trace_arguments_are_valid(&m->file, e->first_argument, e->argument_count))
+        e->types = trace_types_of(&m->file, e->types_id);
+        if (!e->types || !trace_arguments_are_valid(e->types, e->first_argument, e->argument_count))
             e->argument_count = 0;
     }
     for (size_t i = 0; i < m->caller_count; i++) {

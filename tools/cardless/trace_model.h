@@ -47,6 +47,8 @@ struct trace_name {
 struct trace_entry {
     char *name;
     uint32_t first_argument, argument_count; // in the tables; 0 if they cannot be printed
+    uint64_t types_id;
+    const struct trace_types *types; // NULL: not in the file
 };
 
 // Memory of the program that arguments lead to, in the file: an address, a size and the bytes.
@@ -57,7 +59,9 @@ struct trace_blobs {
 struct trace_call {
     uint32_t thread;     // in `threads`
     uint32_t depth;      // 0, or how many calls it was made inside of
-    uint64_t number;     // counts the calls of its thread, as in messages
+    bool of_library;     // of the runtime, for example; it has no number
+    bool in_function;    // directly inside of the call of `function`, which has an entry of its own
+    uint64_t number;     // counts the driver's calls of its thread, as in messages
     uint64_t start, end; // `end` is TRACE_NEVER if it never returned
     uint32_t entry;      // in `entries`, or TRACE_NONE
     uint32_t function;   // in `entries`: the runtime's function that made it, or TRACE_NONE
@@ -95,7 +99,7 @@ struct trace_edge {
     uint32_t to;   // in `commands`, or TRACE_NONE: the call below
     uint32_t call; // in `calls`: the call that waits for `from`, or TRACE_NONE
     uint64_t time;
-    const char *why; // "stream", "event", "semaphore", "word" or "synchronise"
+    const char *why; // "stream", "event", "semaphore", "word", "synchronise" or "query"
 };
 
 struct trace_memory {
@@ -181,6 +185,8 @@ void trace_find_places(struct trace_model *model);
 void trace_close(struct trace_model *model);
 
 const char *trace_call_name(const struct trace_model *model, const struct trace_call *call);
+// "#12 ", or nothing for a call of a library.
+const char *trace_call_number(const struct trace_call *call, char out[24]);
 // The name of the runtime's function that made the call, or NULL.
 const char *trace_call_function(const struct trace_model *model, const struct trace_call *call);
 // The argument words of a call. Returns how many.

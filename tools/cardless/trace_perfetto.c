@@ -80,8 +80,10 @@ static void put_call(struct writer *w, const struct trace_call *c)
     begin(w, 'X', HOST, (uint64_t)c->thread + 1, c->start);
     put_duration(w, c->start, c->end);
     put_name(w, trace_call_name(m, c));
-    fprintf(w->out, ",\"cat\":\"call\",\"args\":{\"number\":%llu,\"arguments\":",
-            (unsigned long long)c->number);
+    fputs(",\"cat\":\"call\",\"args\":{", w->out);
+    if (!c->of_library)
+        fprintf(w->out, "\"number\":%llu,", (unsigned long long)c->number);
+    fputs("\"arguments\":", w->out);
     trace_call_arguments(m, c, &text);
     trace_call_outputs(m, c, &text);
     put_text(w->out, &text);

@@ -26,14 +26,14 @@ static void print_span(uint64_t start, uint64_t end, FILE *out)
 static void print_call(const struct trace_model *m, const struct trace_call *c, FILE *out)
 {
     struct em_text text = {.bytes = NULL};
-    char result[128], place[256];
+    char result[128], place[256], number[24];
     const struct trace_thread *thread = &m->threads[c->thread];
-    const char *function = trace_call_function(m, c);
+    const char *function = c->in_function ? NULL : trace_call_function(m, c);
     print_time(c->start, out);
     fprintf(out, " %*s", (int)(2 * c->depth), "");
     if (m->thread_count > 1)
         fprintf(out, "t%llu ", (unsigned long long)thread->number);
-    fprintf(out, "#%llu ", (unsigned long long)c->number);
+    fprintf(out, "%s", trace_call_number(c, number));
     if (function)
         fprintf(out, "%s: ", function);
     trace_call_arguments(m, c, &text);

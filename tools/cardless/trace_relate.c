@@ -275,11 +275,11 @@ static bool starts_with(const char *name, const char *start)
     return !strncmp(name, start, strlen(start));
 }
 
-static bool add_host_edge(struct trace_model *m, uint32_t command, uint32_t call)
+static bool add_host_edge(struct trace_model *m, uint32_t command, uint32_t call, const char *why)
 {
     struct trace_edge *e = command == TRACE_NONE ? NULL : trace_add_edge(m);
     if (e)
-        *e = (struct trace_edge){command, TRACE_NONE, call, m->calls[call].end, "synchronise"};
+        *e = (struct trace_edge){command, TRACE_NONE, call, m->calls[call].end, why};
     return e || command == TRACE_NONE;
 }
 
@@ -315,14 +315,17 @@ static bool add_waits(struct trace_model *m, struct waits *w, uint32_t call)
     uint64_t values[TRACE_ARGUMENTS_MAX] = {0};
     const struct trace_call *c = &m->calls[call];
     const char *name = trace_call_name(m, c);
+    const bool asks = starts_with(name, "cuStreamQuery") || starts_with(name, "cuEventQuery");
+    const char *why = asks ? "query" : "synchronise";
     bool works = true;
-    if (c->end == TRACE_NEVER || c->result || !strstr(name, "Synchronize"))
+    if (c->of_library || c->end == TRACE_NEVER || c->result ||
+        !(asks || strstr(name, "Synchronize")))
         return true;
     trace_call_values(c, values);
-    if (starts_with(name, "cuEventSynchronize")) {
+    if (starts_with(name, "cuEvent")) {
         const unsigned slot = record_slot(values[0]);
         return w->records[slot].handle != values[0] ||
-               add_host_edge(m, w->records[slot].command, call);
+               add_host_edge(m, w->records[slot].command, call, why);
     }
     char stream[128] = "";
     if (starts_with(name, "cuStream") && !trace_handle_text(m, values[0], stream, sizeof stream))
@@ -330,12 +333,12 @@ static bool add_waits(struct trace_model *m, struct waits *w, uint32_t call)
                  values[0] == 2 ? "thread's stream" : "legacy stream"); // em_stream_text
     for (uint32_t i = 0; i < m->stream_count && works; i++)
         if (!stream[0] || !strcmp(m->streams[i].name, stream))
-            works = add_host_edge(m, w->last[i], call);
+            works = add_host_edge(m, w->last[i], call, why);
     return works;
 }
 
-// A call that synchronises waits for the last command before its end, of a stream, of an event's
-// record, or of each stream.
+// A call that synchronises waits for the last command before it, of a stream, of an event's record,
+// or of each stream. A query that has found the work complete orders the same.
 static bool add_host_edges(struct trace_model *m)
 {
     struct waits *w = calloc(1, sizeof *w);

@@ -17,63 +17,65 @@ static const void *table_at(const uint8_t *tables, size_t size_B, const struct r
     return tables + t->at;
 }
 
-static bool is_record(const struct em_shape *s)
+static bool is_record(const cardlessShape *s)
 {
-    return s->kind == EM_SHAPE_STRUCT || s->kind == EM_SHAPE_UNION;
+    return s->kind == CARDLESS_SHAPE_STRUCT || s->kind == CARDLESS_SHAPE_UNION;
 }
 
-static bool shape_is_valid(const struct em_description *d, const struct em_shape *s)
+static bool shape_is_valid(const cardlessTypes *d, const cardlessShape *s)
 {
-    const struct em_description_counts *n = &d->counts;
-    if (s->kind > EM_SHAPE_BYTES || s->name >= n->names_B || !s->size_B || s->size_B > SIZE_MAX_B)
+    const cardlessTypesCounts *n = &d->counts;
+    if (s->kind > CARDLESS_SHAPE_BYTES || s->name >= n->names_B || !s->size_B ||
+        s->size_B > SIZE_MAX_B)
         return false;
-    if (!is_record(s) && s->kind != EM_SHAPE_BYTES && s->size_B > 8)
+    if (!is_record(s) && s->kind != CARDLESS_SHAPE_BYTES && s->size_B > 8)
         return false;
-    if (s->kind == EM_SHAPE_FLOAT)
+    if (s->kind == CARDLESS_SHAPE_FLOAT)
         return s->size_B == 4 || s->size_B == 8;
-    if (s->kind == EM_SHAPE_ENUM || s->kind == EM_SHAPE_FLAGS)
+    if (s->kind == CARDLESS_SHAPE_ENUM || s->kind == CARDLESS_SHAPE_FLAGS)
         return s->first <= n->constants && s->count <= n->constants - s->first;
-    if (s->kind == EM_SHAPE_POINTER)
+    if (s->kind == CARDLESS_SHAPE_POINTER)
         return s->target < n->shapes;
     if (!is_record(s))
         return true;
     return s->first <= n->members && s->count <= n->members - s->first && s->count <= MEMBERS_MAX &&
-           (s->kind == EM_SHAPE_STRUCT || s->target <= s->count);
+           (s->kind == CARDLESS_SHAPE_STRUCT || s->target <= s->count);
 }
 
 // Whether a member may stand in a record of this size, or a list of arguments, with `count` members
 // from `first` on.
-static bool member_is_valid(const struct em_description *d, const struct em_member *m,
-                            uint64_t size_B, uint32_t first, uint32_t count)
+static bool member_is_valid(const cardlessTypes *d, const cardlessMember *m, uint64_t size_B,
+                            uint32_t first, uint32_t count)
 {
-    const struct em_description_counts *n = &d->counts;
+    const cardlessTypesCounts *n = &d->counts;
     if (m->name >= n->names_B || m->shape >= n->shapes || m->cases > n->cases ||
         m->case_count > n->cases - m->cases)
         return false;
     const uint64_t bytes = (uint64_t)d->shapes[m->shape].size_B * (m->elements ? m->elements : 1);
     if (bytes > size_B || m->offset > size_B - bytes)
         return false;
-    if (m->selector != EM_NO_SIBLING && m->selector >= count)
+    if (m->selector != CARDLESS_NO_SIBLING && m->selector >= count)
         return false;
-    if (!(m->flags & EM_MEMBER_LIST))
+    if (!(m->flags & CARDLESS_MEMBER_LIST))
         return true;
     if (m->count >= count)
         return false;
-    const struct em_member *counter = &d->members[first + m->count];
+    const cardlessMember *counter = &d->members[first + m->count];
     if (counter->shape >= n->shapes)
         return false;
-    return !(m->flags & EM_MEMBER_COUNT_OUT) || d->shapes[counter->shape].kind == EM_SHAPE_POINTER;
+    return !(m->flags & CARDLESS_MEMBER_COUNT_OUT) ||
+           d->shapes[counter->shape].kind == CARDLESS_SHAPE_POINTER;
 }
 
 // Records contain each other without end if their depths never settle.
-static bool depths_are_finite(const struct em_description *d)
+static bool depths_are_finite(const cardlessTypes *d)
 {
     uint8_t *depth = calloc(d->counts.shapes + 1, 1);
     bool changes = depth != NULL, finite = depth != NULL;
     for (unsigned round = 0; changes && finite; round++) {
         changes = false;
         for (uint32_t i = 0; i < d->counts.shapes; i++) {
-            const struct em_shape *s = &d->shapes[i];
+            const cardlessShape *s = &d->shapes[i];
             for (uint32_t k = 0; is_record(s) && k < s->count; k++) {
                 const uint32_t inner = d->members[s->first + k].shape;
                 if (is_record(&d->shapes[inner]) && depth[inner] >= depth[i]) {
@@ -89,9 +91,9 @@ static bool depths_are_finite(const struct em_description *d)
     return finite;
 }
 
-static bool description_is_valid(const struct em_description *d)
+static bool description_is_valid(const cardlessTypes *d)
 {
-    const struct em_description_counts *n = &d->counts;
+    const cardlessTypesCounts *n = &d->counts;
     if (!n->names_B || d->names[n->names_B - 1] || d->result >= n->shapes)
         return false;
     for (uint32_t i = 0; i < n->constants; i++)
@@ -101,13 +103,13 @@ static bool description_is_valid(const struct em_description *d)
         if (!shape_is_valid(d, &d->shapes[i]))
             return false;
     for (uint32_t i = 0; i < n->shapes; i++) {
-        const struct em_shape *s = &d->shapes[i];
+        const cardlessShape *s = &d->shapes[i];
         for (uint32_t k = 0; is_record(s) && k < s->count; k++)
             if (!member_is_valid(d, &d->members[s->first + k], s->size_B, s->first, s->count))
                 return false;
     }
-    const struct em_shape *result = &d->shapes[d->result];
-    return result->kind == EM_SHAPE_ENUM && depths_are_finite(d);
+    const cardlessShape *result = &d->shapes[d->result];
+    return result->kind == CARDLESS_SHAPE_ENUM && depths_are_finite(d);
 }
 
 // The number of a type of handles, or UINT32_MAX.
@@ -125,13 +127,21 @@ static uint32_t find_type(const uint8_t *tables, size_t size_B, const struct rf_
     return UINT32_MAX;
 }
 
-bool trace_tables_read(struct trace_file *f, const uint8_t *tables, size_t size_B)
+const struct trace_types *trace_types_of(const struct trace_file *f, uint64_t id)
+{
+    for (uint32_t i = 0; i < f->types_count; i++)
+        if (f->types[i].id == id)
+            return &f->types[i];
+    return NULL;
+}
+
+void trace_tables_read(struct trace_file *f, uint32_t id, const uint8_t *tables, size_t size_B)
 {
     struct rf_tables t;
-    if (size_B < sizeof t)
-        return false;
+    if (size_B < sizeof t || f->types_count == TRACE_TYPES_MAX || trace_types_of(f, id))
+        return;
     memcpy(&t, tables, sizeof t);
-    struct em_description d = {
+    cardlessTypes d = {
         .names = table_at(tables, size_B, &t.names, 1),
         .constants = table_at(tables, size_B, &t.constants, sizeof *d.constants),
         .members = table_at(tables, size_B, &t.members, sizeof *d.members),
@@ -143,23 +153,21 @@ bool trace_tables_read(struct trace_file *f, const uint8_t *tables, size_t size_
     };
     if (!d.names || !d.constants || !d.members || !d.shapes || !d.cases ||
         t.result >= d.counts.shapes || !description_is_valid(&d))
-        return false;
-    f->description = d;
-    f->stream_type = find_type(tables, size_B, &t, "CUstream");
-    return true;
+        return;
+    f->types[f->types_count++] =
+        (struct trace_types){id, d, find_type(tables, size_B, &t, "CUstream")};
 }
 
-bool trace_arguments_are_valid(const struct trace_file *f, uint64_t first, uint64_t count)
+bool trace_arguments_are_valid(const struct trace_types *types, uint64_t first, uint64_t count)
 {
-    const struct em_description *d = &f->description;
-    if (!f->has_description || count > 64 || first > d->counts.members ||
-        count > d->counts.members - first)
+    const cardlessTypes *d = &types->description;
+    if (count > 64 || first > d->counts.members || count > d->counts.members - first)
         return false;
     for (uint32_t i = 0; i < count; i++) {
-        const struct em_member *m = &d->members[first + i];
+        const cardlessMember *m = &d->members[first + i];
         if (m->shape >= d->counts.shapes || m->offset != 8 * i || m->elements)
             return false;
-        const bool by_value = !(m->flags & EM_MEMBER_INDIRECT);
+        const bool by_value = !(m->flags & CARDLESS_MEMBER_INDIRECT);
         if (by_value && !member_is_valid(d, m, 8 * count, (uint32_t)first, (uint32_t)count))
             return false;
         if (by_value && d->shapes[m->shape].size_B > 8)

@@ -9,8 +9,9 @@
 
 // ---- handles
 
-// em_description.handle_text has no argument for the model. A program reads one model at a time.
+// cardlessTypes.handle_text has no argument for the model. A program reads one model at a time.
 static const struct trace_model *current;
+static uint32_t current_stream_type;
 
 static const char *special_text(const struct trace_model *m, uint64_t handle)
 {
@@ -104,7 +105,7 @@ const char *trace_special_stream(uint64_t handle)
 static bool handle_text(unsigned type, uint64_t handle, char *out, size_t size)
 {
     const char *special = trace_special_stream(handle);
-    if (type == current->file.stream_type && special) {
+    if (type == current_stream_type && special) {
         snprintf(out, size, "%s", special);
         return true;
     }
@@ -160,6 +161,14 @@ const char *trace_call_name(const struct trace_model *m, const struct trace_call
     return name ? name : "?";
 }
 
+const char *trace_call_number(const struct trace_call *c, char out[24])
+{
+    out[0] = 0;
+    if (!c->of_library)
+        snprintf(out, 24, "#%llu ", (unsigned long long)c->number);
+    return out;
+}
+
 const char *trace_call_function(const struct trace_model *m, const struct trace_call *c)
 {
     return c->function == TRACE_NONE ? NULL : m->entries[c->function].name;
@@ -177,15 +186,15 @@ unsigned trace_call_values(const struct trace_call *c, uint64_t out[TRACE_ARGUME
 }
 
 static bool describe(const struct trace_model *m, const struct trace_call *c,
-                     uint64_t values[TRACE_ARGUMENTS_MAX], struct em_description *d,
-                     struct em_arguments *a)
+                     uint64_t values[TRACE_ARGUMENTS_MAX], cardlessTypes *d, struct em_arguments *a)
 {
     const struct trace_entry *e = c->entry == TRACE_NONE ? NULL : &m->entries[c->entry];
     const unsigned count = trace_call_values(c, values);
     if (!e || !e->argument_count || e->argument_count != count)
         return false;
     current = m;
-    *d = m->file.description;
+    current_stream_type = e->types->stream_type;
+    *d = e->types->description;
     d->handle_text = handle_text;
     *a = (struct em_arguments){d, e->first_argument, count, values, read_before, c};
     return true;
@@ -195,7 +204,7 @@ void trace_call_arguments(const struct trace_model *m, const struct trace_call *
                           struct em_text *text)
 {
     uint64_t values[TRACE_ARGUMENTS_MAX];
-    struct em_description d;
+    cardlessTypes d;
     struct em_arguments a;
     if (describe(m, c, values, &d, &a)) {
         em_describe_arguments(text, &a);
@@ -209,7 +218,7 @@ void trace_call_outputs(const struct trace_model *m, const struct trace_call *c,
                         struct em_text *text)
 {
     uint64_t values[TRACE_ARGUMENTS_MAX];
-    struct em_description d;
+    cardlessTypes d;
     struct em_arguments a;
     if (c->end == TRACE_NEVER || !describe(m, c, values, &d, &a))
         return;
@@ -217,16 +226,21 @@ void trace_call_outputs(const struct trace_model *m, const struct trace_call *c,
     em_describe_outputs(text, &a, c->result != 0);
 }
 
-void trace_result_name(const struct trace_model *m, int32_t result, char *out, size_t size)
+static void result_name(const struct trace_types *types, int32_t result, char *out, size_t size)
 {
     struct em_text text = {.bytes = NULL};
-    if (m->file.has_description)
-        em_describe_result(&text, &m->file.description, result);
+    if (types)
+        em_describe_result(&text, &types->description, result);
     if (text.used)
         snprintf(out, size, "%.*s", (int)text.used, text.bytes);
     else
         snprintf(out, size, "%d", result);
     em_text_finish(&text);
+}
+
+void trace_result_name(const struct trace_model *m, int32_t result, char *out, size_t size)
+{
+    result_name(trace_types_of(&m->file, 0), result, out, size);
 }
 
 void trace_call_result(const struct trace_model *m, const struct trace_call *c, char *out,
@@ -235,7 +249,9 @@ void trace_call_result(const struct trace_model *m, const struct trace_call *c, 
     if (c->end == TRACE_NEVER)
         snprintf(out, size, "never returned");
     else
-        trace_result_name(m, c->result, out, size);
+        result_name(c->entry == TRACE_NONE ? trace_types_of(&m->file, 0)
+                                           : m->entries[c->entry].types,
+                    c->result, out, size);
 }
 
 void trace_call_place(const struct trace_model *m, const struct trace_call *c, char *out,

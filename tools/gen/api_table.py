@@ -50,15 +50,14 @@ def main():
     table = Table(a.table)
     generator = entries.Generator(table)
     if a.entries or a.calls:
-        facts = table.dialect.one('facts')
-        facts = facts and os.path.join(table.folder, facts)
+        facts = [os.path.join(table.folder, f) for f in table.dialect.values.get('facts', [])]
         try:
             if a.entries:
                 generator.write_entries(a.entries, facts, a.root)
             else:
                 generator.write_calls(a.calls, facts, a.root)
         except ValueError as e:
-            sys.exit(f'{facts}: {e}')
+            sys.exit(f'{" ".join(facts)}: {e}')
     if a.exports:
         write(a.exports, generator.exports())
     if a.bodies:

@@ -9,21 +9,24 @@ import re
 
 TOKEN = re.compile(r'[A-Za-z_]\w*|\.\.\.|0[xX][0-9a-fA-F]+|\d+|"[^"]*"|<<|>>|[^\s\w]')
 # Words that do not change what a declaration means to a reader of traces.
-IGNORED = {'CARDLESS_UNNAMED', 'CUDA_CB', 'CUDAAPI', '__stdcall', '__extension__', 'extern'}
+IGNORED = {'CARDLESS_UNNAMED', 'CUDA_CB', 'CUDART_CB', 'CUDAAPI', '__stdcall', '__extension__',
+           'extern'}
 # Conditions of the headers that hold on the machines that the driver runs on.
 TRUE = re.compile(r'__LP64__|__GNUC__')
 
 
 class Enum:
+    """An enumeration. `spelling` is its type in C."""
+
     def __init__(self, name, constants):
-        self.name, self.constants = name, constants
+        self.name, self.constants, self.spelling = name, constants, name
 
 
 class Record:
-    """A structure or a union. `expression` is an lvalue of this type in C."""
+    """A structure or a union. `spelling` is its type in C."""
 
     def __init__(self, kind, name, members):
-        self.kind, self.name, self.members = kind, name, members
+        self.kind, self.name, self.members, self.spelling = kind, name, members, name
 
 
 class Member:
@@ -52,13 +55,15 @@ def active_lines(text):
         elif word == 'endif':
             states.pop()
         elif word == 'define' and all(states):
-            yield ('define', rest.split('(')[0].split()[0] if rest.split() else '')
+            words = re.split(r'\s+', rest.strip(), 1)
+            yield ('define', words[0].split('(')[0], words[1] if len(words) > 1 else '')
 
 
 class Declarations:
     def __init__(self, paths):
         self.enums, self.records, self.aliases = {}, {}, {}
         self.handles, self.callbacks, self.macros = set(), set(), []
+        self.pointed = {}  # 'struct TAG' of a handle: the handle
         for path in paths:
             self.read(open(path, encoding='utf-8').read())
 
@@ -67,6 +72,8 @@ class Declarations:
         for line in active_lines(text):
             if isinstance(line, tuple):
                 self.macros.append(line[1])
+                if re.fullmatch(r'[a-z]\w*', line[2]):
+                    self.aliases[line[1]] = line[2]  # another name of a type, if it is one at all
             else:
                 code.append(line)
         self.tokens = [t for t in TOKEN.findall('\n'.join(code)) if t not in IGNORED]
@@ -77,7 +84,7 @@ class Declarations:
                 self.typedef()
             elif self.tokens[self.at] in ('enum', 'struct', 'union') and \
                     self.tokens[self.at + 2] == '{':
-                self.specifier()
+                self.tagged(self.tokens[self.at], self.specifier())
                 self.take(';')
             else:
                 self.at += 1
@@ -97,6 +104,11 @@ class Declarations:
             self.at += 1
         return out
 
+    def tagged(self, word, what):
+        """A type that has a tag. It replaces one of an earlier header."""
+        what.spelling = f'{word} {what.name}'
+        (self.enums if isinstance(what, Enum) else self.records)[what.name] = what
+
     def typedef(self):
         what = self.specifier()
         declarator = self.until(';')
@@ -108,13 +120,15 @@ class Declarations:
         stars, name = declarator.count('*'), declarator[-1]
         if stars:
             self.handles.add(name)
+            if stars == 1 and isinstance(what, str):
+                self.pointed.setdefault(what, name)
         elif isinstance(what, Record):
-            what.name = name
+            what.name = what.spelling = name
             self.records[name] = what
         elif isinstance(what, Enum):
-            what.name = name
+            what.name = what.spelling = name
             self.enums[name] = what
-        else:
+        elif what.split()[-1] != name:
             self.aliases[name] = what
 
     def specifier(self):
@@ -192,3 +206,11 @@ class Declarations:
         while name in self.aliases:
             name = self.aliases[name]
         return name
+
+    def find(self, name):
+        """The same, without `struct` and its like."""
+        while True:
+            bare = re.sub(r'^(struct|union|enum) ', '', name)
+            if bare in self.records or bare not in self.aliases:
+                return bare
+            name = self.aliases[bare]

@@ -139,6 +139,19 @@ class Generator:
                 f'        {record}(self, &entry, (const uint64_t[]){{{values}}},',
                 '                       __builtin_return_address(0));']
 
+    def library_lines(self, row, call):
+        """A call of a library begins or ends: the driver may record it."""
+        recorder = self.dialect.one('recorder')
+        if not recorder:
+            return []
+        values = ', '.join(self.trace_value(a) for a in row.arguments) or '0'
+        return [f'    if (__builtin_expect({recorder} != NULL, 0))',
+                f'        {recorder}->{call}(const uint64_t[]){{{values}}});']
+
+    def start_lines(self):
+        """A library starts its driver after its call was recorded."""
+        return [f'    {self.h}_start(self);'] if self.dialect.one('recorder') else []
+
     def before_lines(self, row):
         """Inputs that the call changes are printed before it."""
         if not any(a.output == '<>' for a in row.arguments):
@@ -152,7 +165,11 @@ class Generator:
         """The first lines of an exported function, up to the entry that describes it."""
         listed = row.c_arguments().replace('"', '')
         facts = f'.name = "{name}", .names = rt_names, .list = "{listed}"'
-        if self.shapes:
+        if self.dialect.one('recorder'):
+            first, count = self.shapes.arguments(row)
+            facts += f', .types = &{self.dialect.body}description, .first_argument = {first}, ' \
+                f'.arguments = {count}'
+        elif self.shapes:
             first, count = self.shapes.arguments(row)
             capture = ' | '.join(f'EM_CAPTURE_{c.upper()}' for c in row.capture or []) or '0'
             facts = f'"{name}", &{self.dialect.body}description, {first}, {count}, ' \
@@ -184,8 +201,10 @@ class Generator:
         for stream, _ in streams:
             lines.append(f'    struct {self.stream_struct} *{stream} = NULL;')
         lines += self.begin_lines() + self.record_lines(row)
+        lines += self.library_lines(row, 'begin(&entry, ') + self.start_lines()
         lines += [f'    {self.dialect.result} r = {self.dialect.success};']
-        if self.shapes:
+        traces = self.shapes and not self.dialect.one('recorder')
+        if traces:
             lines += self.before_lines(row)
         for check in row.checks:
             if check not in ('own', 'stream'):
@@ -196,15 +215,16 @@ class Generator:
             lines += self.call_lines(row, target, twin, streams)
         else:
             lines += ['    if (!r)', f'        r = {self.h}_unsupported(&entry, &said);']
-        if self.shapes:
+        if traces:
             lines += self.trace_lines(row)
+        lines += self.library_lines(row, 'end(&entry, (int)r, ')
         end = 'end_quietly' if 'quiet' in row.flags else 'end'
         lines += [f'    return {self.h}_{end}(self, outer, r);', '}']
         return '\n'.join(lines) + '\n'
 
     def plain_wrapper(self, row, name, twin):
         """A call that returns something else than an error, or nothing."""
-        lines = self.wrapper_head(row, name) + self.begin_lines()
+        lines = self.wrapper_head(row, name) + self.begin_lines() + self.start_lines()
         error, void = self.dialect.success, row.result == 'void '
         if self.table.implemented(row):
             given = self.given(row, row, twin)
@@ -225,7 +245,7 @@ class Generator:
         self.declarations = Declarations(self.dialect.header_files(root))
         constants = [c for e in self.declarations.enums.values() for c in e.constants]
         self.rules = Rules(facts, constants + self.declarations.macros)
-        self.shapes = Shapes(self.declarations, self.rules)
+        self.shapes = Shapes(self.declarations, self.rules, marks=not self.dialect.one('recorder'))
         return self.shapes.named_type(self.dialect.result)
 
     def write_entries(self, folder, facts, root):
@@ -240,7 +260,7 @@ class Generator:
             write(os.path.join(folder, f'entry_{part}.c'), text)
         if not facts:
             return
-        if self.rules.unused():
+        if self.rules.unused() and not self.table.of_base:
             raise ValueError('rules that match nothing: ' + ', '.join(self.rules.unused()))
         text = self.table.notice() + write_shapes(self.shapes, self.dialect, result)
         write(os.path.join(folder, 'description.c'), text)

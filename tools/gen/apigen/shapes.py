@@ -24,11 +24,15 @@ FLAGS = re.compile(r'flags?$', re.I)
 
 
 class Rules:
-    """A file of types."""
+    """Files of types."""
 
-    def __init__(self, path, constants):
+    def __init__(self, paths, constants):
         self.handles, self.kinds, self.rules = {}, {}, []
-        self.path, self.constants, self.used = path, constants, set()
+        self.constants, self.used = constants, set()
+        for path in paths:
+            self.read(path)
+
+    def read(self, path):
         current = None
         for number, line in enumerate(open(path, encoding='utf-8'), 1):
             if not line.strip() or line.startswith('#'):
@@ -50,7 +54,8 @@ class Rules:
         if kind in ('hex', 'bytes', 'opaque') and '.' not in what:
             self.kinds[what] = kind.upper()
             return None
-        if kind not in ('flags', 'enum', 'union', 'variant', 'count', 'hex', 'bytes'):
+        if kind not in ('flags', 'enum', 'union', 'variant', 'count', 'hex', 'bytes', 'input',
+                        'output', 'both'):
             raise ValueError(f'unknown rule "{kind}"')
         rule = {'kind': kind, 'what': what, 'cases': [], 'sibling': None}
         if rest and rest[0] in ('by', '=') and kind in ('union', 'variant', 'count'):
@@ -82,10 +87,10 @@ class Rules:
 
 
 class Shapes:
-    """The tables of em_description; indices into them are handed out as they are asked for."""
+    """The tables of cardlessTypes; indices into them are handed out as they are asked for."""
 
-    def __init__(self, declarations, rules):
-        self.d, self.rules = declarations, rules
+    def __init__(self, declarations, rules, marks):
+        self.d, self.rules, self.marks = declarations, rules, marks  # `marks`: > in the table
         self.names, self.name_offsets, self.names_used = [], {}, 0
         self.shapes, self.by_key, self.members, self.constants, self.cases = [], {}, [], [], []
         self.fields = {}  # of a record, for tests: (name, quiet)
@@ -117,23 +122,24 @@ class Shapes:
 
     def named_type(self, name):
         """The shape of a type by its name."""
-        name = name.replace('enum ', '').replace('struct ', '').replace('union ', '')
+        name = re.sub(r'^(const )?(struct|union|enum) ', '', name)
         if name in self.rules.handles:
             return self.handle(name, self.rules.handles[name])
         if name in self.rules.kinds:
             key = ('kind', name)
             return self.by_key[key] if key in self.by_key else \
                 self.add(key, self.rules.kinds[name], f'sizeof({name})', name)
-        if name in self.d.aliases:
+        if name in self.d.aliases and name not in self.d.records:
             return self.named_type(self.d.aliases[name])
         key = ('type', name)
         if key in self.by_key:
             return self.by_key[key]
         if name in self.d.enums:
             e = self.d.enums[name]
-            return self.constant_shape('ENUM', name, f'sizeof({name})', e.constants)
+            return self.constant_shape('ENUM', name, f'sizeof({e.spelling})', e.constants)
         if name in self.d.records:
-            return self.record(self.d.records[name], name, f'(({name} *)0)', '->')
+            record = self.d.records[name]
+            return self.record(record, name, f'(({record.spelling} *)0)', '->')
         if name in self.d.handles:
             return self.handle(name, None)
         if name in self.d.callbacks or name == 'void':
@@ -215,7 +221,7 @@ class Shapes:
         if m.array:
             out['elements'] = f'sizeof {at} / sizeof *{at}'
         if QUIET.match(m.name):
-            out['flags'].append('EM_MEMBER_QUIET')
+            out['flags'].append('CARDLESS_MEMBER_QUIET')
         if base[1] == '.':
             # Offsets count from the start of the nested record.
             start = base[0]
@@ -251,6 +257,8 @@ class Shapes:
             shape, stars = self.string(), stars - 1
         elif type_ == 'void' and stars:
             shape, stars = self.opaque(), stars - 1
+        elif stars and type_ in self.d.pointed and type_.split()[-1] not in self.d.records:
+            shape, stars = self.named_type(self.d.pointed[type_]), stars - 1
         elif stars and type_ in self.d.callbacks:
             shape, stars = self.opaque(), stars - 1
         else:
@@ -283,18 +291,31 @@ class Shapes:
 
     def plain_member(self, name, offset):
         return dict(name=self.name(name), offset=offset, shape=0, elements='0',
-                    count='EM_NO_SIBLING', selector='EM_NO_SIBLING', flags=[], any_case=0,
-                    cases=0, case_count=0)
+                    count='CARDLESS_NO_SIBLING', selector='CARDLESS_NO_SIBLING', flags=[],
+                    any_case=0, cases=0, case_count=0)
 
     def relate(self, out, path, siblings):
         """Counts and discriminators."""
         rule = self.rules.find(('count',), path)
         if rule:
-            out['count'] = siblings.index(rule['sibling'])
-            out['flags'].append('EM_MEMBER_LIST')
+            out['count'] = siblings.index(rule['sibling'].lstrip('*'))
+            out['flags'] += ['CARDLESS_MEMBER_LIST']
+            out['flags'] += ['CARDLESS_MEMBER_COUNT_OUT'] * (rule['sibling'][0] == '*')
         rule = self.rules.find(('union', 'variant'), path)
         if rule and rule['sibling'] and not rule['sibling'].startswith('.'):
             out['selector'] = siblings.index(rule['sibling'])
+
+    def derived_output(self, a, path):
+        """Without marks in the table: a pointer to something that is neither const nor unknown."""
+        if self.marks or not a.type.endswith('*'):
+            return ''
+        rule = self.rules.find(('input', 'output', 'both'), path)
+        if rule:
+            return {'input': '', 'output': '>', 'both': '<>'}[rule['kind']]
+        pointed = a.type[:-1].strip()
+        is_const = pointed.endswith('const') or pointed.startswith('const ') and '*' not in pointed
+        is_unknown = pointed == 'void' or self.d.resolve(pointed) in self.d.callbacks
+        return '' if is_const or is_unknown else '>'
 
     def arguments(self, row):
         """Adds the arguments of a row; returns the first and their number."""
@@ -307,17 +328,19 @@ class Shapes:
             type_ = a.type.replace('const ', '').replace('*', '').strip()
             out['shape'] = self.value_shape(type_, stars, path, f'sizeof({type_})')
             if a.by_value(self.d):
-                out['flags'].append('EM_MEMBER_INDIRECT')
-            if a.output:
-                out['flags'].append('EM_MEMBER_OUTPUT')
-            if a.output == '>>':
-                out['flags'].append('EM_MEMBER_ALWAYS')
-            if a.output == '<>':
-                out['flags'].append('EM_MEMBER_INPUT')
+                out['flags'].append('CARDLESS_MEMBER_INDIRECT')
+            output = a.output or self.derived_output(a, path)
+            if output:
+                out['flags'].append('CARDLESS_MEMBER_OUTPUT')
+            if output == '>>':
+                out['flags'].append('CARDLESS_MEMBER_ALWAYS')
+            if output == '<>':
+                out['flags'].append('CARDLESS_MEMBER_INPUT')
             self.relate(out, path, siblings)
             if a.count:
                 out['count'] = siblings.index(a.count.lstrip('*'))
-                out['flags'] += ['EM_MEMBER_LIST'] + ['EM_MEMBER_COUNT_OUT'] * (a.count[0] == '*')
+                out['flags'] += ['CARDLESS_MEMBER_LIST']
+                out['flags'] += ['CARDLESS_MEMBER_COUNT_OUT'] * (a.count[0] == '*')
             built.append(out)
         first = len(self.members)
         self.members += built
@@ -326,26 +349,26 @@ class Shapes:
 
 def write_shapes(s, dialect, result):
     """The C tables."""
-    includes = dialect.types + dialect.values.get('objects', []) + ['describe.h']
+    includes = dialect.types + dialect.values.get('objects', []) + ['cardless_types.h']
     out = [f'#include "{h}"' for h in includes] + ['']
     out += [dialect.handle_prototype, ''] if dialect.handle_prototype else []
-    out += [f'extern const struct em_description {dialect.body}description;', '']
+    out += [f'extern const cardlessTypes {dialect.body}description;', '']
     out += ['static const char names[] ='] + [f'    "{n}\\0"' for n in s.names] + ['    "";', '']
-    out += ['static const struct em_constant constants[] = {']
+    out += ['static const cardlessConstant constants[] = {']
     out += [f'    {{{n}, (int64_t){c}}},' for n, c in s.constants] + ['};', '']
     out += ['static const int64_t cases[] = {']
     out += [f'    {c},' for c in s.cases] + ['    0};', '']
-    out += ['static const struct em_member members[] = {']
+    out += ['static const cardlessMember members[] = {']
     for m in s.members:
         flags = ' | '.join(m['flags']) or '0'
         words = [m[k] for k in ('name', 'offset', 'shape', 'elements', 'count', 'selector')]
         words += [flags, m['any_case'], m['cases'], m['case_count']]
         out.append('    {' + ', '.join(str(w) for w in words) + '},')
-    out += ['};', '', 'static const struct em_shape shapes[] = {']
+    out += ['};', '', 'static const cardlessShape shapes[] = {']
     for h in s.shapes:
         out.append(f'    {{{h["name"]}, {h["first"]}, {h["count"]}, {h["target"]}, {h["size"]}, '
-                   f'EM_SHAPE_{h["kind"]}}},')
-    out += ['};', '', f'const struct em_description {dialect.body}description = {{',
+                   f'CARDLESS_SHAPE_{h["kind"]}}},')
+    out += ['};', '', f'const cardlessTypes {dialect.body}description = {{',
             f'    names, constants, members, shapes, cases, {result}, {dialect.handle_text},',
             '    {sizeof names, sizeof constants / sizeof *constants,',
             '     sizeof members / sizeof *members, sizeof shapes / sizeof *shapes,',

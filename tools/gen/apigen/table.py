@@ -18,7 +18,8 @@ class Dialect:
     KEYS = {'prefix': 1, 'result': 1, 'success': 1, 'body': 1, 'helpers': 1, 'entry': None,
             'types': None, 'headers': None, 'stream': 3, 'streamtype': 1, 'check': None,
             'handletext': 1, 'objects': 1, 'firsttwin': 1, 'internal': 1, 'node': 1, 'procs': 1,
-            'facts': 1, 'record': 1, 'columns': None, 'coverage': 2, 'about': 1, 'base': 1}
+            'facts': None, 'record': 1, 'recorder': 1, 'columns': None, 'coverage': 2,
+            'about': 1, 'base': 1}
 
     def __init__(self):
         self.values, self.checks = {}, {}
@@ -101,7 +102,7 @@ class Argument:
 
     def by_value(self, declarations):
         """Whether it is a structure, which a trace cannot widen to a word."""
-        return '*' not in self.type and declarations.resolve(self.type) in declarations.records
+        return '*' not in self.type and declarations.find(self.type) in declarations.records
 
     def body_text(self, stream_struct):
         """The parameter of the body. Without a struct, it is the plain handle."""
