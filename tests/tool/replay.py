@@ -120,6 +120,13 @@ def check_query(folder):
     all_same(run('replay', record(folder, 'query', PROGRAM, '7', 'query')))
 
 
+def check_reuse(folder):
+    for i in range(3):
+        path = record(folder, f'reuse-{i}', PROGRAM, '7', 'reuse')
+        made, compared = all_same(run('replay', path))
+        assert made == 3 + 300 * 5 and compared == 300, (made, compared)
+
+
 def check_settings(folder):
     for name, value in (('CUDA_VISIBLE_DEVICES', ''), ('CARDLESS_CHECK', 'order,abort')):
         os.environ[name] = value

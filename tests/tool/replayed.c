@@ -255,6 +255,33 @@ static void *run_thread(void *unused)
     return NULL;
 }
 
+static void *reuse_address(void *unused)
+{
+    CUdeviceptr memory;
+    uint32_t word = 0;
+    CHECK(cuCtxSetCurrent(context));
+    CHECK(cuMemAlloc(&memory, 4096));
+    CHECK(cuMemsetD32(memory, salt, 16));
+    CHECK(cuMemcpyDtoH(&word, memory, sizeof word));
+    CHECK(cuMemFree(memory));
+    if (word != salt)
+        exit(1);
+    return NULL;
+}
+
+// Calls that overlap in time get the same address one after the other.
+static void reuse_addresses(void)
+{
+    enum { ROUNDS = 6, AT_ONCE = 50 };
+    pthread_t threads[AT_ONCE];
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        for (unsigned i = 0; i < AT_ONCE; i++)
+            pthread_create(&threads[i], NULL, reuse_address, NULL);
+        for (unsigned i = 0; i < AT_ONCE; i++)
+            pthread_join(threads[i], NULL);
+    }
+}
+
 int main(int argc, char **argv)
 {
     pthread_t threads[THREADS];
@@ -271,6 +298,8 @@ int main(int argc, char **argv)
         count_in_stream();
     if (!strcmp(only, "query"))
         query();
+    if (!strcmp(only, "reuse"))
+        reuse_addresses();
     if (*only)
         return 0;
     CHECK(cuDeviceGetName(name, sizeof name, 0));

@@ -37,26 +37,61 @@ static int compare_events(const void *a, const void *b)
     return x->call < y->call ? -1 : x->call > y->call;
 }
 
+static bool names(const struct trace_call *c, uint64_t address)
+{
+    uint64_t values[TRACE_ARGUMENTS_MAX];
+    for (unsigned i = trace_call_values(c, values); i--;)
+        if (values[i] == address)
+            return true;
+    return false;
+}
+
+// Calls that overlap may get an address one after the other. So a call that makes memory counts
+// from the birth of that memory, and one that is given the address and ends memory, until then. No
+// call waits for them because of that: they submit no work, and others cannot know of them.
+static void move_to_memory(const struct trace_model *m, const bool *submits)
+{
+    for (size_t i = 0; i < m->memory_count; i++) {
+        const struct trace_memory *a = &m->memories[i];
+        struct event *begin = a->born_call == TRACE_NONE ? NULL : &order.events[2 * a->born_call];
+        struct event *end = a->died_call == TRACE_NONE ? NULL : &order.events[2 * a->died_call + 1];
+        if (!a->address)
+            continue;
+        if (begin && !submits[begin->call] && a->born > begin->time && a->born <= begin[1].time)
+            begin->time = a->born;
+        if (end && a->died >= end[-1].time && a->died < end->time &&
+            names(&m->calls[end->call], a->address))
+            end->time = a->died;
+    }
+}
+
 static bool order_open(struct replay *replay)
 {
     const struct trace_model *m = replay->model;
+    bool *submits = calloc(m->call_count + 1, sizeof *submits);
     order.replay = replay;
     order.events = calloc(2 * m->call_count + 1, sizeof *order.events);
     order.begins = calloc(m->call_count + 1, sizeof *order.begins);
     order.ends = calloc(m->call_count + 1, sizeof *order.ends);
     order.moved = malloc((m->thread_count + 1) * sizeof *order.moved);
-    if (!order.events || !order.begins || !order.ends || !order.moved ||
-        m->call_count > UINT32_MAX / 2)
+    if (!order.events || !order.begins || !order.ends || !order.moved || !submits ||
+        m->call_count > UINT32_MAX / 2) {
+        free(submits);
         return false;
+    }
     for (size_t i = 0; i < m->thread_count; i++)
         pthread_cond_init(&order.moved[i], NULL);
     for (uint32_t i = 0; i < m->call_count; i++) {
         const struct trace_call *c = &m->calls[i];
         order.events[order.count++] = (struct event){c->start, i, false, false};
-        if (c->end != TRACE_NEVER)
-            order.events[order.count++] =
-                (struct event){c->end > c->start ? c->end : c->start, i, true, false};
+        order.events[order.count++] =
+            (struct event){c->end > c->start ? c->end : c->start, i, true, false};
     }
+    for (size_t i = 0; i < m->command_count; i++)
+        if (m->commands[i].call < m->call_count)
+            submits[m->commands[i].call] = true;
+    move_to_memory(m, submits);
+    free(submits);
     if (order.count)
         qsort(order.events, order.count, sizeof *order.events, compare_events);
     for (uint32_t i = 0; i < order.count; i++)
@@ -89,8 +124,7 @@ static void wait_for_turn(uint32_t call)
 static void end_turn(uint32_t call)
 {
     pthread_mutex_lock(&order.lock);
-    if (order.replay->model->calls[call].end != TRACE_NEVER)
-        mark(order.ends[call]);
+    mark(order.ends[call]);
     pthread_mutex_unlock(&order.lock);
 }
 
