@@ -101,11 +101,22 @@ static void adopt(void *argument)
     em_command_adopt(&d->command.command);
 }
 
-static __attribute__((noinline, cold)) CUresult end_adopted(struct detached *d, bool async, bool ok)
+static struct em_record_run run_of(const struct em_copy *copy)
+{
+    return (struct em_record_run){
+        2, {{copy->src.address, copy->width_B, false}, {copy->dst.address, copy->width_B, true}}};
+}
+
+static __attribute__((noinline, cold)) CUresult end_adopted(struct detached *d, bool async, bool ok,
+                                                            uint64_t begin)
 {
     struct em_copy_command *c = &d->command;
     em_lock(); // after it, the command is complete
     em_unlock();
+    if (em_recording) {
+        const struct em_record_run run = run_of(d->copy);
+        em_record_detached(d->stream, "memcpy", begin, &run, &c->command);
+    }
     const int how = em_copy_has_to_wait(c, async) ? EM_SUBMIT_SYNC : EM_SUBMIT_ASYNC;
     const CUresult r = em_command_end_adopted(&c->command, !ok, how);
     return em_copy_is_found_later(c, r) ? CUDA_SUCCESS : r;
@@ -115,13 +126,18 @@ static bool copy_detached(struct detached *d, struct row *row, bool async, CUres
 {
     if (!em_stream_detach(d->stream, adopt, d))
         return false;
+    const uint64_t begin = em_unlikely(em_recording) ? dm_ticks() : 0;
     const bool ok = run_guarded(copy_row, row, d->dst.may_fault || d->src.may_fault);
     const bool adopted = em_stream_end_detached(d->stream);
     *result = CUDA_SUCCESS;
+    if (em_unlikely(begin && ok && !adopted)) {
+        const struct em_record_run run = run_of(d->copy);
+        em_record_detached(d->stream, "memcpy", begin, &run, NULL);
+    }
     if (em_likely(ok && !adopted))
         return true;
     if (adopted)
-        *result = end_adopted(d, async, ok);
+        *result = end_adopted(d, async, ok, begin);
     else
         em_lock();
     return adopted;
@@ -154,11 +170,10 @@ bool em_copy_in_place(const struct em_copy *copy, struct em_stream *stream, bool
     const uint64_t begin = em_unlikely(em_recording) ? dm_ticks() : 0;
     if (!run_guarded(copy_row, &row, false))
         return false;
-    if (em_unlikely(em_recording))
-        em_record_in_place(stream, "memcpy", begin,
-                           (const struct em_record_span[]){{copy->src.address, size_B, false},
-                                                           {copy->dst.address, size_B, true}},
-                           2);
+    if (em_unlikely(em_recording)) {
+        const struct em_record_run run = run_of(copy);
+        em_record_in_place(stream, "memcpy", begin, &run);
+    }
     em_offer_sharing(stream);
     em_unlock();
     *result = CUDA_SUCCESS;
@@ -198,10 +213,10 @@ bool em_fill_in_place(const struct em_fill *fill, struct em_stream *stream)
     const uint64_t begin = em_unlikely(em_recording) ? dm_ticks() : 0;
     if (!run_guarded(fill_row, &f, false))
         return false;
-    if (em_unlikely(em_recording))
-        em_record_in_place(
-            stream, "memset", begin,
-            &(const struct em_record_span){fill->address, fill->width * fill->value_B, true}, 1);
+    if (em_unlikely(em_recording)) {
+        const struct em_record_run run = {1, {{fill->address, fill->width * fill->value_B, true}}};
+        em_record_in_place(stream, "memset", begin, &run);
+    }
     em_offer_sharing(stream);
     em_unlock();
     return true;

@@ -58,14 +58,25 @@ static __attribute__((cold, noinline)) void fill_site(struct em_record_site *s, 
 // Ids have at most 3 bytes, a level of record_ids.c being 1 << 19 and the largest.
 _Static_assert(EM_RECORD_PREFIX_B >= 4 * 3 + EM_FIELD_MOST_B, "a prefix fits, and its last number");
 
+static inline bool is_site(const struct em_record_site *s, const struct em_entry *entry,
+                           const struct em_entry *by, const void *caller)
+{
+    return s->caller == caller && s->entry == entry && s->by == by;
+}
+
+// A site has two places, so that few sites of a program exclude each other.
 static struct em_record_site *site_of(struct em_record_thread *t, const struct em_entry *entry,
                                       const struct em_entry *by, const void *caller)
 {
     const uint64_t hash = ((uintptr_t)caller ^ (uintptr_t)entry) * UINT64_C(0x9e3779b97f4a7c15);
     struct em_record_site *s = &t->sites[hash >> 57];
     _Static_assert(RF_SITES == 1 << (64 - 57), "the hash has as many bits as a position");
-    if (em_likely(s->caller == caller && s->entry == entry && s->by == by))
+    if (em_likely(is_site(s, entry, by, caller)))
         return s;
+    struct em_record_site *second = &t->sites[(s - t->sites) ^ 1];
+    if (em_likely(is_site(second, entry, by, caller)))
+        return second;
+    s = s->entry && !second->entry ? second : s;
     *s = (struct em_record_site){.caller = caller, .entry = entry, .by = by};
     fill_site(s, false);
     return s;

@@ -78,7 +78,8 @@ enum rf_kind {
                    // RF_CALL_OF_LIBRARY no number
     RF_RETURN,     // time, number of the call (not with RF_RETURN_OF_LIBRARY), result, blobs
     RF_STREAM,     // id, number of CUstream #n or 0, handle, context, name
-    RF_SUBMIT,     // time, command, counted from the last one in the block (zigzag; 0 at first),
+    RF_SUBMIT,     // time, command, counted from the last one in the block (zigzag; 0 at first;
+                   // not with RF_SUBMIT_SHARED: 1 << 63 | thread << 40 | number of the call),
                    // stream, name of its kind, call number or 0 (not with RF_SUBMIT_OF_CALL: it is
                    // the innermost call), count of accesses,
                    // accesses (mode | form << 4, first address, size in bytes), the launch that
@@ -117,7 +118,8 @@ enum {
     RF_SUBMIT_ENDED = 2,   // and ended there successfully, so there is no END
     RF_SUBMIT_RETURNS = 4, // and the thread's innermost call has succeeded then: no RETURN
     RF_SUBMIT_OF_CALL = 8,
-    RF_END_ADOPTED = 1,   // flags of END: the command has another number too, and ends with that
+    RF_SUBMIT_SHARED = 16, // with OF_CALL: a command without a number of its own
+    RF_END_ADOPTED = 1,    // flags of END: the command has another number too, and ends with that
     RF_CALL_NESTED = 1,   // flags of CALL: made inside of another call, which has begun in the same
                           // thread and has not returned
     RF_CALL_RETURNED = 2, // and it has returned before the next record of its thread

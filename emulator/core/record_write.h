@@ -96,10 +96,15 @@ uint8_t *em_varint_long(uint8_t *p, uint64_t value);
 // Writes a number, and returns the place after it. Up to EM_FIELD_MOST_B bytes are overwritten.
 static inline uint8_t *em_varint(uint8_t *p, uint64_t value)
 {
-    if (value >= 0x80)
+    if (value < 0x80) {
+        *p = (uint8_t)value;
+        return p + 1;
+    }
+    if (__builtin_expect(value >> 14, 0)) // times and sizes have two bytes
         return em_varint_long(p, value);
-    *p = (uint8_t)value;
-    return p + 1;
+    p[0] = (uint8_t)(value | 0x80);
+    p[1] = (uint8_t)(value >> 7);
+    return p + 2;
 }
 
 // Small for small numbers of both signs.

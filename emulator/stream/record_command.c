@@ -43,25 +43,36 @@ static void put_access(struct em_record *r, const struct em_access *a)
 }
 
 // The first fields of a submission. `flags` has RF_SUBMIT_OF_CALL if the thread's innermost call
-// has submitted it.
+// has submitted it, and RF_SUBMIT_SHARED if its number is shared_id().
 static void put_submission(struct em_record *r, uint64_t id, const struct em_stream *s,
                            uint32_t name, unsigned flags)
 {
     struct em_record_thread *t = r->thread;
-    em_field(r, em_zigzag(id - t->last_command));
-    t->last_command = id;
+    if (!(flags & RF_SUBMIT_SHARED)) {
+        em_field(r, em_zigzag(id - t->last_command));
+        t->last_command = id;
+    }
     em_field(r, s->id);
     em_field(r, name);
     if (!(flags & RF_SUBMIT_OF_CALL))
         em_field(r, em_self.entry ? em_self.calls : 0);
 }
 
-static unsigned call_flag(void)
+// These commands are told apart by the call that made them.
+static uint64_t shared_id(void)
+{
+    return UINT64_C(1) << 63 | em_call_now();
+}
+
+// RF_SUBMIT_OF_CALL and RF_SUBMIT_SHARED for a command with this number.
+static unsigned call_flags(uint64_t id)
 {
     const struct em_record_thread *t = em_self.record;
     const bool is_innermost = t && t->depth && t->generation == *em_record_generation &&
                               t->calls[t->depth - 1].number == em_self.calls;
-    return em_self.entry && is_innermost ? RF_SUBMIT_OF_CALL : 0;
+    if (!em_self.entry || !is_innermost)
+        return 0;
+    return RF_SUBMIT_OF_CALL | (id == shared_id() ? RF_SUBMIT_SHARED : 0);
 }
 
 // `launch`: the command that a step belongs to, or 0.
@@ -72,7 +83,7 @@ static void record_submission(const struct em_command *c, uint64_t id, uint64_t 
     if (em_unlikely(!c->stream->recorded))
         name_stream(c->stream);
     count = count < ACCESSES_MOST ? count : ACCESSES_MOST;
-    const unsigned flags = call_flag();
+    const unsigned flags = call_flags(id);
     struct em_record r =
         em_record_begin_now(RF_SUBMIT, flags, (6 + 3 * (size_t)count) * EM_FIELD_MOST_B);
     if (em_unlikely(!r.thread))
@@ -162,12 +173,6 @@ void em_record_step_end(uint64_t number, CUresult result)
     record_end(number, result, result == EM_RUN_AGAIN ? RF_END_ADOPTED : 0, 0);
 }
 
-// These commands are told apart by the call that made them.
-static uint64_t shared_id(void)
-{
-    return UINT64_C(1) << 63 | em_call_now();
-}
-
 void em_record_shared_begin(struct em_command *c)
 {
     em_assert_unlocked();
@@ -182,29 +187,46 @@ void em_record_shared_end(const struct em_command *c, bool adopted)
         record_end(shared_id(), c->result, adopted ? RF_END_ADOPTED : 0, adopted ? c->sequence : 0);
 }
 
-void em_record_in_place(struct em_stream *s, const char *kind, uint64_t begin,
-                        const struct em_record_span *spans, unsigned count)
+// A command that has started at `begin`, and has ended at `end` if that is not 0.
+static void record_run(struct em_stream *s, uint64_t id, const char *kind, uint64_t begin,
+                       uint64_t end, const struct em_record_run *run)
 {
-    em_assert_locked();
-    const uint64_t end = dm_ticks();
     const uint32_t name = em_record_name(kind);
     if (em_unlikely(!s->recorded))
         name_stream(s);
-    const unsigned flags = call_flag();
-    struct em_record r = em_record_begin_at(RF_SUBMIT, RF_SUBMIT_AT_ONCE | RF_SUBMIT_ENDED | flags,
-                                            (7 + 3 * (size_t)count) * EM_FIELD_MOST_B, begin);
+    const unsigned flags = RF_SUBMIT_AT_ONCE | call_flags(id) | (end ? RF_SUBMIT_ENDED : 0);
+    struct em_record r =
+        em_record_begin_at(RF_SUBMIT, flags, (7 + 3 * (size_t)run->count) * EM_FIELD_MOST_B, begin);
     if (em_unlikely(!r.thread))
         return;
-    // Commands are in the order of their numbers.
-    put_submission(&r, ++em_scheduler.last_sequence, s, name, flags);
-    em_field(&r, count);
-    for (unsigned i = 0; i < count; i++) {
-        em_field(&r, spans[i].writes ? EM_ACCESS_WRITE : EM_ACCESS_READ);
-        em_field(&r, spans[i].address);
-        em_field(&r, spans[i].size_B);
+    put_submission(&r, id, s, name, flags);
+    em_field(&r, run->count);
+    for (unsigned i = 0; i < run->count; i++) {
+        em_field(&r, run->spans[i].writes ? EM_ACCESS_WRITE : EM_ACCESS_READ);
+        em_field(&r, run->spans[i].address);
+        em_field(&r, run->spans[i].size_B);
     }
     em_field(&r, 0);
-    em_field(&r, end - begin);
+    if (end)
+        em_field(&r, end - begin);
     em_record_put(&r);
-    r.thread->ended = r.start;
+    if (end)
+        r.thread->ended = r.start;
+}
+
+void em_record_in_place(struct em_stream *s, const char *kind, uint64_t begin,
+                        const struct em_record_run *run)
+{
+    em_assert_locked();
+    // Commands are in the order of their numbers.
+    record_run(s, ++em_scheduler.last_sequence, kind, begin, dm_ticks(), run);
+}
+
+void em_record_detached(struct em_stream *s, const char *kind, uint64_t begin,
+                        const struct em_record_run *run, const struct em_command *adopted)
+{
+    em_assert_unlocked();
+    record_run(s, shared_id(), kind, begin, adopted ? 0 : dm_ticks(), run);
+    if (adopted)
+        record_end(shared_id(), CUDA_SUCCESS, RF_END_ADOPTED, adopted->sequence);
 }

@@ -23,12 +23,19 @@ void em_record_shared_begin(struct em_command *command);
 // `adopted`: the thread that took em_lock has recorded it once more, under its sequence number.
 void em_record_shared_end(const struct em_command *command, bool adopted);
 
-// Bytes that a command accesses.
-struct em_record_span {
-    uint64_t address, size_B;
-    bool writes;
+// The bytes that a command has accessed.
+struct em_record_run {
+    unsigned count;
+    struct em_record_span {
+        uint64_t address, size_B;
+        bool writes;
+    } spans[2];
 };
 // A command that has run in one section of em_lock (em_stream_runs_in_place), since `begin`
 // (dm_ticks).
 void em_record_in_place(struct em_stream *stream, const char *kind, uint64_t begin,
-                        const struct em_record_span *spans, unsigned count);
+                        const struct em_record_run *run);
+// A command that has run without em_lock and was not entered (detached.h), since `begin`.
+// `adopted`: it was entered meanwhile, as this command; else NULL. Precondition: em_lock NOT held.
+void em_record_detached(struct em_stream *stream, const char *kind, uint64_t begin,
+                        const struct em_record_run *run, const struct em_command *adopted);

@@ -364,7 +364,7 @@ bool em_issue_shared(struct em_share *share, struct em_stream *s, struct em_comm
 bool em_stream_detach(struct em_stream *s, void (*adopt)(void *), void *command)
 {
     em_assert_locked();
-    if (em_unlikely(em_recording || em_sharing_wanted || !em_detached_is(EM_DETACHED_IDLE)))
+    if (em_unlikely(em_sharing_wanted || !em_detached_is(EM_DETACHED_IDLE)))
         return false;
     __atomic_store_n(&s->claimed, true, __ATOMIC_RELAXED);
     em_detach(adopt, command);

@@ -56,6 +56,13 @@ static uint32_t stream_of(const struct trace_model *m, uint64_t id)
     return low < m->stream_count && m->streams[low].id == id ? (uint32_t)low : TRACE_NONE;
 }
 
+// The number of a command that is told apart by its call.
+static uint64_t shared_id(const struct trace_model *m, uint32_t thread, uint32_t call)
+{
+    const uint64_t number = call == TRACE_NONE ? 0 : m->calls[call].number;
+    return UINT64_C(1) << 63 | m->threads[thread].number << 40 | number;
+}
+
 static bool read_submission(struct trace_model *m, uint32_t thread, struct trace_open_calls *open,
                             struct trace_record *r, uint64_t time)
 {
@@ -67,7 +74,10 @@ static bool read_submission(struct trace_model *m, uint32_t thread, struct trace
     c->start = c->at_once ? time : TRACE_NEVER;
     c->end = TRACE_NEVER;
     c->thread = thread;
-    c->id = trace_number(r, &open->command);
+    if (r->flags & RF_SUBMIT_SHARED)
+        c->id = shared_id(m, thread, trace_innermost(open));
+    else
+        c->id = trace_number(r, &open->command);
     c->stream = stream_of(m, trace_field(r));
     c->kind = name_of(m, trace_field(r));
     c->call = trace_innermost(open);
