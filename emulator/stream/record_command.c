@@ -58,7 +58,7 @@ static void put_submission(struct em_record *r, uint64_t id, const struct em_str
         em_field(r, em_self.entry ? em_self.calls : 0);
 }
 
-// These commands are told apart by the call that made them.
+// The call that made such a command identifies it.
 static uint64_t shared_id(void)
 {
     return UINT64_C(1) << 63 | em_call_now();

@@ -56,7 +56,7 @@ static uint32_t stream_of(const struct trace_model *m, uint64_t id)
     return low < m->stream_count && m->streams[low].id == id ? (uint32_t)low : TRACE_NONE;
 }
 
-// The number of a command that is told apart by its call.
+// The number of a command that its call identifies.
 static uint64_t shared_id(const struct trace_model *m, uint32_t thread, uint32_t call)
 {
     const uint64_t number = call == TRACE_NONE ? 0 : m->calls[call].number;
