@@ -20,6 +20,9 @@
 enum { STAGED_MOST_B = 2 << 20 };
 
 static const struct em_command_ops copy_ops = {.name = "memcpy", .run = em_copy_run};
+// For large copies that are issued at once.
+static const struct em_command_ops direct_copy_ops = {
+    .name = "memcpy", .run = em_copy_run, .fetches = true};
 
 static bool is_empty(const struct em_copy *c)
 {
@@ -217,6 +220,8 @@ CUresult em_copy(const struct em_copy *copy, struct em_stream *stream, bool asyn
             wait = !stage(copy, &c, &r);
     }
     if (!r) {
+        if (c.command.ops == &copy_ops && em_copy_may_be_direct(&c))
+            c.command.ops = &direct_copy_ops;
         const int how = wait ? EM_SUBMIT_SYNC : EM_SUBMIT_ASYNC;
         // A copy that nothing holds up is done too when the call returns.
         wait |= !async && !em_stream_must_wait(stream);

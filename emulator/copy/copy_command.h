@@ -9,6 +9,7 @@
 #include "record_content.h"
 
 struct em_storage;
+struct dm_fault;
 
 // One end of a checked copy.
 struct em_copy_place {
@@ -62,3 +63,17 @@ void em_copy_record(const struct em_copy_command *command, const struct em_copy_
 
 // em_command_ops.run of a copy.
 CUresult em_copy_run(struct em_command *command);
+// Reports that the copy has run into a fault, and returns the error.
+CUresult em_copy_faulted(const struct em_copy_command *command, const struct dm_fault *fault,
+                         bool may_fault);
+
+// ---- copy_direct.c ----
+
+// Whether the copy is so large that it pays not to make the bytes of a mapped resource resident
+// for it, and the memory of its ends may be accessed by another library. Precondition: em_lock
+// held.
+bool em_copy_may_be_direct(const struct em_copy_command *command);
+// For a copy one of whose accesses is absent: has its watcher copy the bytes and returns true, with
+// the result of the copy, or makes the bytes resident and returns false. Precondition: em_lock not
+// held.
+bool em_copy_run_directly(struct em_copy_command *command, CUresult *result);

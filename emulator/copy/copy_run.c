@@ -126,8 +126,8 @@ static unsigned split(struct part parts[EM_PARTS_MAX])
 
 // ---- the command ----
 
-static CUresult copy_faulted(const struct em_copy_command *c, const struct dm_fault *fault,
-                             bool may_fault)
+CUresult em_copy_faulted(const struct em_copy_command *c, const struct dm_fault *fault,
+                         bool may_fault)
 {
     char text[160];
     em_lock();
@@ -178,16 +178,10 @@ void em_copy_record(const struct em_copy_command *c, const struct em_copy_place 
         });
 }
 
-CUresult em_copy_run(struct em_command *command)
+static CUresult move_all(const struct em_copy_command *c)
 {
-    const struct em_copy_command *c = (const struct em_copy_command *)command;
     struct part parts[EM_PARTS_MAX];
     struct dm_fault fault;
-    CUresult r = prepare_storage(c);
-    if (r)
-        return r;
-    if (em_unlikely(em_recording_contents) && !c->command.ops->once) // staged copies are recorded
-        em_copy_record(c, &c->src, RF_READS);
     bool may_fault = c->src.may_fault || c->dst.may_fault;
     em_guarded_fn *guarded = may_fault ? dm_guarded_foreign : dm_guarded;
     void (*move)(void *) = is_row(c) ? move_row : move_box;
@@ -199,11 +193,31 @@ CUresult em_copy_run(struct em_command *command)
                      : em_workers_run_guarded(guarded, move, parts, sizeof *parts, count, &fault);
     dm_pkey_leave(keys);
     if (status)
-        return copy_faulted(c, &fault, may_fault);
+        return em_copy_faulted(c, &fault, may_fault);
     for (unsigned i = 0; i < count; i++)
         if (parts[i].status)
             return em_fail(CUDA_ERROR_INVALID_VALUE, "the box no longer fits its array");
-    if (em_unlikely(em_recording_contents))
-        em_copy_record(c, &c->dst, RF_WRITES);
     return CUDA_SUCCESS;
+}
+
+// Whether an access waits for its bytes (em_accesses_begin).
+static bool is_absent(const struct em_copy_command *c)
+{
+    return c->command.ops->fetches &&
+           (c->access[EM_COPY_READS].absent || c->access[EM_COPY_WRITES].absent);
+}
+
+CUresult em_copy_run(struct em_command *command)
+{
+    struct em_copy_command *c = (struct em_copy_command *)command;
+    CUresult r = prepare_storage(c);
+    if (r)
+        return r;
+    if (em_unlikely(em_recording_contents) && !c->command.ops->once) // staged copies are recorded
+        em_copy_record(c, &c->src, RF_READS);
+    if (em_likely(!is_absent(c)) || !em_copy_run_directly(c, &r))
+        r = move_all(c);
+    if (em_unlikely(em_recording_contents) && !r)
+        em_copy_record(c, &c->dst, RF_WRITES);
+    return r;
 }

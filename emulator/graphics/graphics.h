@@ -110,7 +110,7 @@ struct em_graphics_ops {
     // changes after registration.
     const char *(*text)(void *owner, char *out, size_t capacity);
 
-    // Precondition of the next four: em_lock not held.
+    // Precondition of the next five: em_lock not held.
 
     // Completes the calling thread's graphics work. A failure is the result of
     // cuGraphicsMapResources.
@@ -124,6 +124,11 @@ struct em_graphics_ops {
     // cannot be watched may access any byte.
     void (*make_resident)(void *owner, const struct em_graphics_part *part,
                           enum em_access_mode mode);
+    // Copies a part, which is mapped, between the graphics object and linear memory, and to the
+    // object if `write` is set. Returns false if CUDA may have newer bytes than the object, or if
+    // the copy is not complete. NULL: never does that.
+    bool (*copy_directly)(void *owner, const struct em_graphics_part *part, bool write,
+                          const struct em_rows *rows);
 
     // Precondition of all that follow: em_lock held.
 

@@ -106,6 +106,23 @@ void em_graphics_make_resident(struct em_graphics *g, const struct em_graphics_p
     g->ops->make_resident(g->owner, part, mode);
 }
 
+// Writes that must not reach the graphics object go through CUDA's memory, and so do accesses of
+// poisoned bytes.
+bool em_graphics_copy_directly(struct em_graphics *g, const struct em_graphics_part *part,
+                               enum em_access_mode mode, const struct em_rows *rows)
+{
+    em_assert_unlocked();
+    const bool write = mode != EM_ACCESS_READ;
+    if (!g->ops->copy_directly || mode == EM_ACCESS_WRITE_SOME || g->shape.persistent)
+        return false;
+    em_lock();
+    const bool may = g->mapped &&
+                     !(write && (g->flags & CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY)) &&
+                     !(em_config()->personality == EM_MANUAL && discards(g));
+    em_unlock();
+    return may && g->ops->copy_directly(g->owner, part, write, rows);
+}
+
 void em_graphics_view_acquired(struct em_graphics *g, uint64_t sequence)
 {
     em_assert_locked();

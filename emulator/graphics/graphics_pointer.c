@@ -29,7 +29,9 @@ void em_graphics_watch_end(struct em_access *access, const struct em_graphics_pa
     em_assert_locked();
     struct em_graphics *g = access->watcher;
     struct em_graphics_window *window = em_graphics_watch_window(access);
-    em_graphics_access_end(g, g->window == window ? part : NULL, mode, result);
+    // A copy that passed CUDA's memory by has written nothing there.
+    bool here = g->window == window && !access->passed_by;
+    em_graphics_access_end(g, here ? part : NULL, mode, result);
     em_graphics_window_unref(window);
     em_object_unref(&g->object);
 }
@@ -68,6 +70,14 @@ static void pointer_make_resident(struct em_access *access, bool may_wait)
     em_graphics_make_resident(access->watcher, &part, access->mode, may_wait);
 }
 
+// The part is one range, so the rows must be too.
+static bool pointer_copy_directly(struct em_access *access, const struct em_rows *rows)
+{
+    struct em_graphics_part part = pointer_part(access);
+    bool is_span = access->form == EM_FORM_SPAN && rows->pitch_B == access->size_B;
+    return is_span && em_graphics_copy_directly(access->watcher, &part, access->mode, rows);
+}
+
 static void pointer_access_end(struct em_access *access, CUresult result)
 {
     struct em_graphics_part part = pointer_part(access);
@@ -76,6 +86,7 @@ static void pointer_access_end(struct em_access *access, CUresult result)
 
 static const struct em_watch_ops pointer_watch_ops = {.begin = pointer_access_begin,
                                                       .make_resident = pointer_make_resident,
+                                                      .copy_directly = pointer_copy_directly,
                                                       .end = pointer_access_end};
 
 CUresult em_graphics_pointer_begin(struct em_graphics *g)

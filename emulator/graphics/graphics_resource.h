@@ -88,8 +88,12 @@ bool em_graphics_access_begin(struct em_graphics *g, const struct em_graphics_pa
 // Precondition: em_lock not held.
 void em_graphics_make_resident(struct em_graphics *g, const struct em_graphics_part *part,
                                enum em_access_mode mode, bool may_wait);
+// Has the backend do the work of a copy of the part (em_watch_ops.copy_directly). Precondition:
+// em_lock not held.
+bool em_graphics_copy_directly(struct em_graphics *g, const struct em_graphics_part *part,
+                               enum em_access_mode mode, const struct em_rows *rows);
 // The command has ended. `part` is NULL if the addresses that it used have ended before it: the
-// backend counted the write as complete when it took the bytes back.
+// backend counted the write as complete when it took the bytes back, or if it was copied directly.
 void em_graphics_access_end(struct em_graphics *g, const struct em_graphics_part *part,
                             enum em_access_mode mode, CUresult result);
 

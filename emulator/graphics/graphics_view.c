@@ -71,6 +71,14 @@ static void view_make_resident(struct em_access *access, bool may_wait)
     em_graphics_make_resident(access->watcher, &part, view_mode(access), may_wait);
 }
 
+static bool view_copy_directly(struct em_access *access, const struct em_rows *rows)
+{
+    struct em_graphics_part part = view_part(access);
+    uint32_t element_B = ((const struct em_storage *)access->owner)->layout.element_B;
+    bool whole = !(access->at.x_B % element_B || access->extent.width_B % element_B);
+    return whole && em_graphics_copy_directly(access->watcher, &part, access->mode, rows);
+}
+
 static void view_access_end(struct em_access *access, CUresult result)
 {
     struct em_graphics_part part = view_part(access);
@@ -78,8 +86,10 @@ static void view_access_end(struct em_access *access, CUresult result)
         em_graphics_watch_end(access, &part, view_mode(access), result);
 }
 
-static const struct em_watch_ops view_watch_ops = {
-    .begin = view_access_begin, .make_resident = view_make_resident, .end = view_access_end};
+static const struct em_watch_ops view_watch_ops = {.begin = view_access_begin,
+                                                   .make_resident = view_make_resident,
+                                                   .copy_directly = view_copy_directly,
+                                                   .end = view_access_end};
 
 static CUresult view_storage_new(struct em_graphics *g, const struct dm_layout *layout,
                                  uint32_t first_layer, struct em_storage **out)

@@ -24,6 +24,25 @@ static void make_resident(struct em_command *command, bool may_wait)
     em_lock();
 }
 
+void em_access_fetch(struct em_access *access)
+{
+    em_assert_unlocked();
+    access->watch->make_resident(access, false);
+    access->absent = false;
+}
+
+// Whether the run of the command may do without the bytes of its one absent access.
+static bool may_copy_directly(const struct em_command *command)
+{
+    const struct em_access *list = em_command_accesses(command);
+    unsigned watched = 0, able = 0;
+    for (unsigned i = 0; i < command->access_count; i++) {
+        watched += list[i].watch != NULL;
+        able += list[i].absent && list[i].watch->copy_directly;
+    }
+    return command->ops->fetches && watched == 1 && able == 1;
+}
+
 bool em_accesses_begin(struct em_command *command, bool may_wait)
 {
     em_assert_locked();
@@ -31,16 +50,17 @@ bool em_accesses_begin(struct em_command *command, bool may_wait)
     struct em_access *list = em_command_accesses(command);
     for (unsigned i = 0; i < command->access_count; i++) {
         struct em_access *a = &list[i];
-        a->absent = false;
+        a->absent = a->passed_by = false;
         a->watch = a->ops ? a->ops->watch(a) : NULL;
         if (em_likely(!a->watch))
             continue;
         a->absent = a->watch->begin(a);
         absent |= a->absent;
     }
-    if (em_unlikely(absent))
-        make_resident(command, may_wait);
-    return absent;
+    if (em_likely(!absent) || (!may_wait && may_copy_directly(command)))
+        return false;
+    make_resident(command, may_wait);
+    return true;
 }
 
 void em_access_end(struct em_access *access, CUresult result)

@@ -20,6 +20,7 @@
 
 struct em_access;
 struct em_command;
+struct em_rows;
 
 enum em_access_mode {
     EM_ACCESS_READ,
@@ -44,6 +45,10 @@ struct em_watch_ops {
     // this call and the command, so bytes that it will overwrite must be fetched too.
     // Precondition: em_lock not held.
     void (*make_resident)(struct em_access *, bool may_wait);
+    // Does the work of a copy between this memory, all of the access, and `rows`, which need not be
+    // resident for it. Returns false if it cannot, or if it has copied a part only: then the bytes
+    // have to be made resident. NULL: it never can. Precondition: em_lock not held.
+    bool (*copy_directly)(struct em_access *, const struct em_rows *rows);
     // The command has completed, has failed or was refused. Drops the references. NULL: nothing to
     // do.
     void (*end)(struct em_access *, CUresult result);
@@ -84,6 +89,7 @@ struct em_access {
     // Valid from begin to end.
     const struct em_watch_ops *watch; // NULL: nobody watches
     bool absent;                      // make_resident has yet to run
+    bool passed_by;                   // copy_directly has done the work: nothing became resident
     void *watcher;                    // belongs to `watch`
     uint64_t mark;                    // likewise
 };
@@ -100,6 +106,13 @@ static inline void em_access_init(struct em_access *access, const struct em_acce
     access->watch = NULL;
 }
 
+// The other end of a copy, in linear memory that anyone can access: where the first byte lies, and
+// how far rows and slices are apart.
+struct em_rows {
+    void *first;
+    uint64_t pitch_B, slice_B;
+};
+
 static inline bool em_access_writes(const struct em_access *access)
 {
     return access->mode != EM_ACCESS_READ;
@@ -107,8 +120,12 @@ static inline bool em_access_writes(const struct em_access *access)
 
 // Notifies the watchers of the command's memory and makes the bytes resident. Returns whether
 // em_lock was released meanwhile, so that the caller must check the stream again. Each command that
-// was begun must be ended. Precondition: em_lock held.
+// was begun must be ended. A command with ops->fetches that runs at once (`may_wait` is not set) is
+// left without the bytes of its one watched access if copy_directly may make them unnecessary.
+// Precondition: em_lock held.
 bool em_accesses_begin(struct em_command *command, bool may_wait);
+// For the `run` of such a command: makes the bytes resident. Precondition: em_lock not held.
+void em_access_fetch(struct em_access *access);
 // Notifies the watchers that the command has ended, and drops the references that its accesses
 // hold. A command that was not begun has no watchers to notify. Precondition: em_lock held.
 void em_accesses_finish(struct em_command *command, CUresult result);

@@ -85,6 +85,9 @@ struct em_command_ops {
     // `run` may return EM_RUN_AGAIN: the command stays the first of its stream, and runs again when
     // `ready` returns true. Such a command is always copied, even if it can run at once.
     bool resumes;
+    // `run` copies the bytes of an access that is still absent directly, or calls em_access_fetch
+    // (access.h).
+    bool fetches;
     // `run` is called even if the context has failed, with the error in em_command.result. For
     // callbacks, which are passed that error.
     bool always;

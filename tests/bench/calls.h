@@ -46,29 +46,63 @@ static inline double recorded_ns(const char *name)
     return 0;
 }
 
-static inline void report(const char *name, double ns)
+// `libc_ns`: the time of the C library for the same work; 0: it has no such function.
+static inline void report_beside(const char *name, double ns, double libc_ns)
 {
     double card = recorded_ns(name);
+    printf("%-48s %12.0f", name, ns);
     if (card)
-        printf("%-44s %12.0f %14.0f %10.3f\n", name, ns, card, ns / card);
+        printf(" %14.0f %10.3f", card, ns / card);
     else
-        printf("%-44s %12.0f %14s\n", name, ns, "-");
+        printf(" %14s %10s", "-", libc_ns ? "-" : "");
+    if (libc_ns)
+        printf(" %12.0f %10.2f", libc_ns, ns / libc_ns);
+    printf("\n");
     fflush(stdout);
+}
+
+static inline void report(const char *name, double ns)
+{
+    report_beside(name, ns, 0);
+}
+
+// Sets `ns` to the time of the statements, run `count` times.
+#define TIME_OF(ns, count, ...)                                                                    \
+    do {                                                                                           \
+        double start_ = now_ns();                                                                  \
+        for (int i_ = 0; i_ < (count); i_++) {                                                     \
+            __VA_ARGS__;                                                                           \
+        }                                                                                          \
+        (ns) = (now_ns() - start_) / (count);                                                      \
+    } while (0)
+
+static inline double median(double runs[RUNS])
+{
+    qsort(runs, RUNS, sizeof *runs, by_value);
+    return runs[RUNS / 2];
 }
 
 #define BENCH(name, count, ...)                                                                    \
     do {                                                                                           \
         double runs[RUNS];                                                                         \
-        for (int run = 0; run < RUNS; run++) {                                                     \
-            double start = now_ns();                                                               \
-            for (int i_ = 0; i_ < (count); i_++) {                                                 \
-                __VA_ARGS__;                                                                       \
-            }                                                                                      \
-            runs[run] = (now_ns() - start) / (count);                                              \
-        }                                                                                          \
-        qsort(runs, RUNS, sizeof *runs, by_value);                                                 \
-        report(name, runs[RUNS / 2]);                                                              \
+        for (int run = 0; run < RUNS; run++)                                                       \
+            TIME_OF(runs[run], count, __VA_ARGS__);                                                \
+        report(name, median(runs));                                                                \
     } while (0)
+
+// The same beside `libc`, statements for the C library that do the same work, in turns.
+#define BENCH_BESIDE(name, count, libc, ...)                                                       \
+    do {                                                                                           \
+        double runs[RUNS], libc_runs[RUNS];                                                        \
+        for (int run = 0; run < RUNS; run++) {                                                     \
+            TIME_OF(runs[run], count, __VA_ARGS__);                                                \
+            TIME_OF(libc_runs[run], count, libc);                                                  \
+        }                                                                                          \
+        report_beside(name, median(runs), median(libc_runs));                                      \
+    } while (0)
+
+// Keeps the compiler from leaving out what the C library does to `p`.
+#define KEEP(p) __asm__ volatile("" : : "r"(p) : "memory")
 
 // Reads the recording if one is named, and prints the table's head.
 static inline void begin(int argc, char **argv)
@@ -78,5 +112,6 @@ static inline void begin(int argc, char **argv)
         recording[fread(recording, 1, sizeof recording - 1, f)] = 0;
         fclose(f);
     }
-    printf("%-44s %12s %14s %10s\n", "call", "ours (ns)", "the card (ns)", "ratio");
+    printf("%-48s %12s %14s %10s %12s %10s\n", "call", "ours (ns)", "the card (ns)", "ratio",
+           "libc (ns)", "ratio");
 }

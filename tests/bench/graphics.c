@@ -4,6 +4,7 @@
 #include "../gl/context.h"
 #undef MUST
 #include "calls.h"
+#include "graphics_copies.h"
 
 int main(int argc, char **argv)
 {
@@ -62,5 +63,6 @@ int main(int argc, char **argv)
           cuGraphicsSubResourceGetMappedArray(&a, r, 0, 0); cu_write_array(a, 0, 0, 16, 1, bytes);
           cuGraphicsUnmapResources(1, &r, s));
     MUST(cuGraphicsUnregisterResource(r));
+    graphics_copies(s);
     return 0;
 }

@@ -13,24 +13,30 @@
 #include "calls.h"
 #include "latency_semaphore.h"
 
-static unsigned char host[1 << 20];
+enum { BIG_B = 64 << 20 };
+
+static unsigned char host[1 << 20], other[1 << 20];
+
+// Of 64 MiB each.
+static CUdeviceptr big[2];
 
 static void start(void)
 {
     CUcontext context;
-    CUdeviceptr p;
     double t0 = now_ns();
     MUST(cuInit(0));
     double t1 = now_ns();
     MUST(cuDevicePrimaryCtxRetain(&context, 0));
     MUST(cuCtxSetCurrent(context));
     double t2 = now_ns();
-    MUST(cuMemAlloc(&p, 1 << 20));
+    MUST(cuMemAlloc(&big[0], BIG_B));
     double t3 = now_ns();
+    MUST(cuMemAlloc(&big[1], BIG_B));
+    double t4 = now_ns();
     report("cuInit", t1 - t0);
     report("primary context + current", t2 - t1);
     report("cuInit to first allocation", t3 - t0);
-    MUST(cuMemFree(p));
+    report("first two 64 MiB allocations", t4 - t2);
 }
 
 static void queries(CUdeviceptr p)
@@ -47,21 +53,66 @@ static void queries(CUdeviceptr p)
     BENCH("cuMemGetAddressRange", 1000, cuMemGetAddressRange(&base, &size, p + 100));
 }
 
-static void memory(CUdeviceptr p, CUdeviceptr q, CUstream s)
+static void touch(void *p)
+{
+    *(volatile char *)p = 1;
+}
+
+static void allocation(CUstream s)
 {
     CUdeviceptr x;
-    BENCH("cuMemAlloc+cuMemFree 4 KiB", 100, cuMemAlloc(&x, 4096); cuMemFree(x));
-    BENCH("cuMemAlloc+cuMemFree 16 MiB", 20, cuMemAlloc(&x, 16 << 20); cuMemFree(x));
-    BENCH("cuMemAllocAsync+FreeAsync 4 KiB +sync", 100, cuMemAllocAsync(&x, 4096, s);
-          cuMemFreeAsync(x, s); cuStreamSynchronize(s));
-    BENCH("cuMemcpyHtoD 4 B", 100, cuMemcpyHtoD(p, host, 4));
-    BENCH("cuMemcpyHtoD 64 KiB", 100, cuMemcpyHtoD(p, host, 65536));
-    BENCH("cuMemcpyHtoD 1 MiB", 20, cuMemcpyHtoD(p, host, 1 << 20));
-    BENCH("cuMemcpyDtoH 4 B", 100, cuMemcpyDtoH(host, p, 4));
-    BENCH("cuMemcpyDtoH 1 MiB", 20, cuMemcpyDtoH(host, p, 1 << 20));
-    BENCH("cuMemcpyDtoD 4 KiB + sync", 100, cuMemcpyDtoD(q, p, 4096); cuCtxSynchronize());
-    BENCH("cuMemsetD8Async 4 KiB enqueue + sync", 100, cuMemsetD8Async(p, 1, 4096, s);
-          cuStreamSynchronize(s));
+    void *m;
+    BENCH_BESIDE("cuMemAlloc+cuMemFree 4 KiB", 100, m = malloc(4096); touch(m);
+                 free(m), cuMemAlloc(&x, 4096); cuMemFree(x));
+    BENCH_BESIDE("cuMemAlloc+cuMemFree 16 MiB", 20, m = malloc(16 << 20); touch(m);
+                 free(m), cuMemAlloc(&x, 16 << 20); cuMemFree(x));
+    BENCH_BESIDE("cuMemAllocAsync+FreeAsync 4 KiB +sync", 100, m = malloc(4096); touch(m);
+                 free(m), cuMemAllocAsync(&x, 4096, s); cuMemFreeAsync(x, s);
+                 cuStreamSynchronize(s));
+}
+
+// The C library copies between the same buffer of the host and another one.
+static void copies(CUdeviceptr p, CUdeviceptr q)
+{
+    BENCH_BESIDE("cuMemcpyHtoD 4 B", 100, memcpy(other, host, 4);
+                 KEEP(other), cuMemcpyHtoD(p, host, 4));
+    BENCH_BESIDE("cuMemcpyHtoD 64 KiB", 100, memcpy(other, host, 65536);
+                 KEEP(other), cuMemcpyHtoD(p, host, 65536));
+    BENCH_BESIDE("cuMemcpyHtoD 1 MiB", 20, memcpy(other, host, 1 << 20);
+                 KEEP(other), cuMemcpyHtoD(p, host, 1 << 20));
+    BENCH_BESIDE("cuMemcpyDtoH 4 B", 100, memcpy(host, other, 4);
+                 KEEP(host), cuMemcpyDtoH(host, p, 4));
+    BENCH_BESIDE("cuMemcpyDtoH 1 MiB", 20, memcpy(host, other, 1 << 20);
+                 KEEP(host), cuMemcpyDtoH(host, p, 1 << 20));
+    BENCH_BESIDE("cuMemcpyDtoD 4 KiB + sync", 100, memcpy(other, host, 4096);
+                 KEEP(other), cuMemcpyDtoD(q, p, 4096); cuCtxSynchronize());
+}
+
+// A card copies this at the speed of its own memory.
+static void big_copy(CUdeviceptr p, CUdeviceptr q)
+{
+    unsigned char *from = malloc(BIG_B), *to = malloc(BIG_B);
+    if (!from || !to)
+        abort();
+    memset(from, 1, BIG_B);
+    BENCH_BESIDE("cuMemcpyDtoD 64 MiB + sync", 1, memcpy(to, from, BIG_B);
+                 KEEP(to), cuMemcpyDtoD(q, p, BIG_B); cuCtxSynchronize());
+    free(from);
+    free(to);
+}
+
+static void fills(CUdeviceptr p, CUstream s)
+{
+    BENCH_BESIDE("cuMemsetD8Async 4 KiB enqueue + sync", 100, memset(other, 1, 4096);
+                 KEEP(other), cuMemsetD8Async(p, 1, 4096, s); cuStreamSynchronize(s));
+    BENCH_BESIDE(
+        "cuMemsetD8Async enqueue x100, one sync (each)", 10,
+        for (int k = 0; k < 100; k++) {
+            memset(other, 1, 64);
+            KEEP(other);
+        },
+        for (int k = 0; k < 100; k++) cuMemsetD8Async(p, 1, 64, s);
+        cuStreamSynchronize(s));
 }
 
 static void streams(CUstream s, CUstream s2)
@@ -179,7 +230,7 @@ static void do_nothing(void)
 }
 
 // A kernel that is a function of the host.
-static void kernels(CUstream s)
+static void host_kernel(CUstream s)
 {
     static const cardlessKernelDesc list[] = {{.name = "nothing", .function = do_nothing}};
     static const cardlessModuleDesc table = {.magic = CARDLESS_MODULE_MAGIC,
@@ -190,11 +241,39 @@ static void kernels(CUstream s)
     CUfunction f;
     if (cuModuleLoadData(&module, &table) || cuModuleGetFunction(&f, module, "nothing"))
         return; // no libffi
-    BENCH("cuLaunchKernel 1x1 + sync", 100, cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL);
+    BENCH("cuLaunchKernel 1x1 + sync, of the host", 100,
+          cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL);
           cuStreamSynchronize(s));
-    BENCH("cuLaunchKernel 1x32 + sync", 100, cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, s, NULL, NULL);
+    BENCH("cuLaunchKernel 1x32 + sync, of the host", 100,
+          cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, s, NULL, NULL);
           cuStreamSynchronize(s));
-    MUST(cuStreamSynchronize(s));
+    MUST(cuModuleUnload(module));
+}
+
+// The kernel of the recording: each thread of a warp stores its number.
+static void kernel(CUdeviceptr p, CUstream s)
+{
+    static const char text[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+                               ".visible .entry k(.param .u64 p)\n{\n"
+                               ".reg .u64 %rd<3>;\n.reg .u32 %r<3>;\n"
+                               "ld.param.u64 %rd1, [p];\ncvta.to.global.u64 %rd1, %rd1;\n"
+                               "mov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 4;\n"
+                               "add.u64 %rd1, %rd1, %rd2;\nst.global.u32 [%rd1], %r1;\n"
+                               "ret;\n}\n";
+    CUmodule module;
+    CUfunction f;
+    void *parameters[] = {&p};
+    double start = now_ns();
+    MUST(cuModuleLoadData(&module, text));
+    report("cuModuleLoadData tiny PTX (first)", now_ns() - start);
+    MUST(cuModuleGetFunction(&f, module, "k"));
+    BENCH("cuLaunchKernel 1x32 + sync", 100,
+          cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, s, parameters, NULL);
+          cuStreamSynchronize(s));
+    BENCH("cuLaunchKernel x100 one sync (each)", 10,
+          for (int k = 0; k < 100; k++)
+              cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, s, parameters, NULL);
+          cuStreamSynchronize(s));
     MUST(cuModuleUnload(module));
 }
 
@@ -240,7 +319,9 @@ static CUDA_ARRAY3D_DESCRIPTOR arrays(void)
     c.dstArray = a;
     c.WidthInBytes = 1024;
     c.Height = 256;
-    BENCH("cuMemcpy2D host->array 256x256x4", 50, cuMemcpy2D(&c));
+    BENCH_BESIDE("cuMemcpy2D host->array 256x256x4", 50,
+                 for (int y = 0; y < 256; y++) memcpy(other + 1024 * y, host + 1024 * y, 1024);
+                 KEEP(other), cuMemcpy2D(&c));
     c.WidthInBytes = 4;
     c.Height = 1;
     BENCH("cuMemcpy2D host->array 1 texel", 100, cuMemcpy2D(&c));
@@ -323,26 +404,28 @@ static long resident_KiB(void)
 
 int main(int argc, char **argv)
 {
-    CUdeviceptr p, q;
     CUstream s, s2;
     semaphores_begin();
     begin(argc, argv);
     long before = resident_KiB();
     start();
     long after = resident_KiB();
-    MUST(cuMemAlloc(&p, 64 << 20));
-    MUST(cuMemAlloc(&q, 64 << 20));
+    const CUdeviceptr p = big[0], q = big[1];
     MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
     MUST(cuStreamCreate(&s2, CU_STREAM_NON_BLOCKING));
     queries(p);
-    memory(p, q, s);
+    allocation(s);
+    copies(p, q);
+    big_copy(p, q);
+    fills(p, s);
     streams(s, s2);
     threads();
-    kernels(s);
+    host_kernel(s);
+    kernel(p, s);
     graphs(p, s);
     external(arrays());
     virtual_memory();
     semaphores(s);
-    printf("%-44s %9ld KiB\n", "resident memory of an idle process, added", after - before);
+    printf("%-48s %9ld KiB\n", "resident memory of an idle process, added", after - before);
     return 0;
 }

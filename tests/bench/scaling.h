@@ -8,7 +8,7 @@
 #include <cuda.h>
 #include <stdint.h>
 
-enum { SCALING_MOST = 100000, SCALING_BATCH = 32 };
+enum { SCALING_MOST = 1000000, SCALING_BATCH = 32 };
 
 struct scaling_kind {
     const char *name;
@@ -16,7 +16,7 @@ struct scaling_kind {
     // May be NULL.
     void (*start)(int count);
     // Creates object `index`. CUDA_ERROR_OUT_OF_MEMORY means that a process cannot hold so many:
-    // the table then shows "-".
+    // the last column that the table shows is then of as many as it can hold.
     CUresult (*create)(int index);
     CUresult (*use)(int index);     // works with it; may be NULL
     CUresult (*look_up)(int index); // asks for one of its attributes; may be NULL
@@ -29,11 +29,12 @@ extern uint64_t scaling_handle[SCALING_MOST + SCALING_BATCH];
 
 // One array for each topic; a row without a name ends it.
 #define SCALING_TOPICS(X)                                                                          \
+    X(scaling_code)     /* modules, graphs and their nodes */                                      \
     X(scaling_egl)      /* frames of EGL streams */                                                \
-    X(scaling_external) /* mapped external buffers */                                              \
+    X(scaling_external) /* external memory, mappings, semaphores */                                \
     X(scaling_graphics) /* graphics resources */                                                   \
     X(scaling_memory)   /* allocations, pools, reservations, registrations */                      \
-    X(scaling_objects)  /* streams, events, arrays, texture objects, contexts */
+    X(scaling_objects)  /* streams, events, arrays, textures, surfaces, contexts */
 
 #define X(topic) extern const struct scaling_kind topic[];
 SCALING_TOPICS(X)

@@ -59,12 +59,12 @@ static unsigned char *pages;
 // Pages that belong to one mapping of the process.
 static void register_start(int count)
 {
-    size_t size = (size_t)(SCALING_MOST + SCALING_BATCH) * PAGE_B;
+    size_t size = (size_t)(count + SCALING_BATCH) * PAGE_B;
     pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                  -1, 0);
     if (pages == MAP_FAILED)
         must(CUDA_ERROR_OUT_OF_MEMORY, "mmap");
-    for (int i = 0; i < SCALING_MOST + SCALING_BATCH; i++)
+    for (int i = 0; i < count + SCALING_BATCH; i++)
         scaling_handle[i] = (uintptr_t)(pages + (size_t)i * PAGE_B);
 }
 
@@ -125,6 +125,30 @@ static CUresult reserve_destroy(int i)
     return cuMemAddressFree(scaling_handle[i], GRANULE_B);
 }
 
+static CUresult pools_create(int i)
+{
+    const CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                  .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    return cuMemPoolCreate((CUmemoryPool *)&scaling_handle[i], &props);
+}
+
+static CUresult pools_use(int i)
+{
+    return cuMemPoolTrimTo((CUmemoryPool)(uintptr_t)scaling_handle[i], 0);
+}
+
+static CUresult pools_look_up(int i)
+{
+    uint64_t threshold;
+    return cuMemPoolGetAttribute((CUmemoryPool)(uintptr_t)scaling_handle[i],
+                                 CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold);
+}
+
+static CUresult pools_destroy(int i)
+{
+    return cuMemPoolDestroy((CUmemoryPool)(uintptr_t)scaling_handle[i]);
+}
+
 static const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
                                          .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
 
@@ -150,10 +174,10 @@ static CUmemGenericAllocationHandle mapped;
 // Mappings of one physical allocation in one reservation, at every second place.
 static void map_start(int count)
 {
-    uint64_t size = (uint64_t)(SCALING_MOST + SCALING_BATCH) * 2 * GRANULE_B;
+    uint64_t size = (uint64_t)(count + SCALING_BATCH) * 2 * GRANULE_B;
     MUST(cuMemAddressReserve(&window, size, 0, 0, 0));
     MUST(cuMemCreate(&mapped, GRANULE_B, &prop, 0));
-    for (int i = 0; i < SCALING_MOST + SCALING_BATCH; i++)
+    for (int i = 0; i < count + SCALING_BATCH; i++)
         scaling_handle[i] = window + (uint64_t)i * 2 * GRANULE_B;
 }
 
@@ -177,6 +201,7 @@ static CUresult map_destroy(int i)
 const struct scaling_kind scaling_memory[] = {
     {"device memory", NULL, device_create, device_use, device_look_up, device_destroy, 1},
     {"pool memory", NULL, pool_create, device_use, device_look_up, pool_destroy, 0},
+    {"memory pool", NULL, pools_create, pools_use, pools_look_up, pools_destroy, 0},
     {"page-locked memory", NULL, host_create, device_use, device_look_up, host_destroy, 1},
     {"managed memory", NULL, managed_create, device_use, device_look_up, device_destroy, 1},
     {"registered memory", register_start, register_create, device_use, device_look_up,

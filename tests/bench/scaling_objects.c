@@ -123,6 +123,51 @@ static CUresult texture_destroy(int i)
     return cuTexObjectDestroy(scaling_handle[i]);
 }
 
+static CUresult mipmap_create(int i)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d = {
+        .Width = 4, .Height = 4, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
+    return cuMipmappedArrayCreate((CUmipmappedArray *)&scaling_handle[i], &d, 3);
+}
+
+static CUresult mipmap_use(int i)
+{
+    CUarray level;
+    return cuMipmappedArrayGetLevel(&level, (CUmipmappedArray)(uintptr_t)scaling_handle[i], 1);
+}
+
+static CUresult mipmap_destroy(int i)
+{
+    return cuMipmappedArrayDestroy((CUmipmappedArray)(uintptr_t)scaling_handle[i]);
+}
+
+static void surface_start(int count)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 4,
+                                 .Height = 4,
+                                 .Format = CU_AD_FORMAT_UNSIGNED_INT8,
+                                 .NumChannels = 4,
+                                 .Flags = CUDA_ARRAY3D_SURFACE_LDST};
+    resource.resType = CU_RESOURCE_TYPE_ARRAY;
+    MUST(cuArray3DCreate(&resource.res.array.hArray, &d));
+}
+
+static CUresult surface_create(int i)
+{
+    return cuSurfObjectCreate((CUsurfObject *)&scaling_handle[i], &resource);
+}
+
+static CUresult surface_look_up(int i)
+{
+    CUDA_RESOURCE_DESC d;
+    return cuSurfObjectGetResourceDesc(&d, scaling_handle[i]);
+}
+
+static CUresult surface_destroy(int i)
+{
+    return cuSurfObjectDestroy(scaling_handle[i]);
+}
+
 static CUcontext home;
 
 static void context_start(int count)
@@ -166,7 +211,9 @@ const struct scaling_kind scaling_objects[] = {
     {"stream (use: cuCtxSynchronize)", stream_start, blocking_create, synchronize_use,
      stream_look_up, stream_destroy, 1},
     {"array", NULL, array_create, array_use, array_look_up, array_destroy, 1},
+    {"mipmapped array", NULL, mipmap_create, mipmap_use, NULL, mipmap_destroy, 1},
     {"texture object", texture_start, texture_create, NULL, texture_look_up, texture_destroy, 1},
+    {"surface object", surface_start, surface_create, NULL, surface_look_up, surface_destroy, 1},
     {"context", context_start, context_create, context_use, context_look_up, context_destroy, 0},
     {0},
 };

@@ -16,7 +16,7 @@ LIMITS = {
     'cuMemAlloc+cuMemFree 4 KiB': 1000,
     'cuStreamQuery idle': 30,
     'cuEventRecord+cuStreamWaitEvent+sync': 200,
-    'cuLaunchKernel 1x1 + sync': 400,
+    'cuLaunchKernel 1x1 + sync, of the host': 400,
     'cuGraphLaunch of 100 memset nodes + sync': 5000,
     'semaphore signal+wait between 2 processes': 5000,
     'cuExternalMemoryGetMappedBuffer+cuMemFree': 5000,

@@ -20,6 +20,8 @@ CUresult em_gl_resource_acquire(void *owner, uint64_t sequence, unsigned flags);
 void em_gl_resource_written(void *owner, const struct em_graphics_part *part, CUresult result);
 void em_gl_resource_make_resident(void *owner, const struct em_graphics_part *part,
                                   enum em_access_mode mode);
+bool em_gl_resource_copy_directly(void *owner, const struct em_graphics_part *part, bool write,
+                                  const struct em_rows *rows);
 bool em_gl_resource_discard(void *owner);
 CUresult em_gl_resource_release(void *owner, uint64_t sequence, bool write_back);
 void em_gl_resource_copied(void *owner, uint64_t *to_cuda_B, uint64_t *to_graphics_B);
@@ -29,8 +31,9 @@ void em_gl_resource_close(void *owner);
 #define EM_GL_RESOURCE_OPS                                                                         \
     .check = em_gl_resource_check, .text = em_gl_resource_text, .acquire = em_gl_resource_acquire, \
     .make_resident = em_gl_resource_make_resident, .written = em_gl_resource_written,              \
-    .discard = em_gl_resource_discard, .release = em_gl_resource_release,                          \
-    .copied = em_gl_resource_copied, .close = em_gl_resource_close
+    .copy_directly = em_gl_resource_copy_directly, .discard = em_gl_resource_discard,              \
+    .release = em_gl_resource_release, .copied = em_gl_resource_copied,                            \
+    .close = em_gl_resource_close
 
 // Registers an open object with the core. Takes ownership of the object, also on failure. Takes
 // em_lock.

@@ -28,6 +28,13 @@ struct em_gl_current em_gl_context_current(void)
     return c;
 }
 
+enum gl_system em_gl_context_system(void)
+{
+    if (em_gl_have_egl() && em_egl.eglGetCurrentContext())
+        return GL_SYSTEM_EGL;
+    return em_gl_have_glx() && em_glx.glXGetCurrentContext() ? GL_SYSTEM_GLX : GL_SYSTEM_NONE;
+}
+
 void *em_gl_context_function(enum gl_system system, const char *name)
 {
     char full[64];
@@ -57,19 +64,20 @@ bool em_gl_context_is_usable(const struct em_gl_current *current, const char **v
               : em_gl_version_is_at_least(text, 3, 2);
 }
 
-void em_gl_finish_current(void)
+bool em_gl_finish_current(void)
 {
     static void (*finish[GL_SYSTEMS])(void); // glFinish of each system; none has no entry
-    struct em_gl_current current = em_gl_context_current();
-    if (current.system == GL_SYSTEM_NONE)
-        return;
-    void (*f)(void) = __atomic_load_n(&finish[current.system], __ATOMIC_RELAXED);
+    const enum gl_system system = em_gl_context_system();
+    if (system == GL_SYSTEM_NONE)
+        return false;
+    void (*f)(void) = __atomic_load_n(&finish[system], __ATOMIC_RELAXED);
     if (!f) {
-        f = (void (*)(void))em_gl_context_function(current.system, "Finish");
-        __atomic_store_n(&finish[current.system], f, __ATOMIC_RELAXED);
+        f = (void (*)(void))em_gl_context_function(system, "Finish");
+        __atomic_store_n(&finish[system], f, __ATOMIC_RELAXED);
     }
     if (f)
         f();
+    return true;
 }
 
 // ---- the driver's own contexts

@@ -26,8 +26,11 @@ struct em_gl_own {
 // The OpenGL context that is current in this thread. The system is GL_SYSTEM_NONE if there is no
 // such context, or no OpenGL in the process.
 struct em_gl_current em_gl_context_current(void);
-// Calls glFinish on the current context, if any.
-void em_gl_finish_current(void);
+// The same without the display and the context. Each question to EGL costs a system call, because
+// the vendor-neutral libEGL looks for forks.
+enum gl_system em_gl_context_system(void);
+// Calls glFinish on the current context. Returns false if no context is current.
+bool em_gl_finish_current(void);
 // A function of OpenGL for every context of that system, or NULL.
 void *em_gl_context_function(enum gl_system system, const char *name);
 // Whether GL_VERSION, without the prefix of OpenGL ES, is this version or later.

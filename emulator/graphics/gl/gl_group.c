@@ -218,6 +218,10 @@ bool em_gl_group_run(struct em_gl_group *group, em_gl_work *work, void *arg)
     dm_mutex_lock(&em_gl_group_mutex);
     if (!group->leave && !group->ended) {
         em_gl_group_add_job(group, &job);
+        // A thread that wakes while the mutex is taken would have to sleep again.
+        dm_mutex_unlock(&em_gl_group_mutex);
+        pthread_cond_signal(&group->wake);
+        dm_mutex_lock(&em_gl_group_mutex);
         while (!job.done && !group->ended)
             dm_mutex_wait(&em_gl_group_mutex, &group->done);
     }
@@ -230,8 +234,10 @@ void em_gl_group_post(struct em_gl_group *group, struct em_gl_job *job, em_gl_wo
     *job = (struct em_gl_job){.work = work, .arg = arg, .posted = true};
     dm_mutex_lock(&em_gl_group_mutex);
     bool ended = group->ended;
-    if (!ended)
+    if (!ended) {
         em_gl_group_add_job(group, job);
+        pthread_cond_signal(&group->wake); // afterwards the job may end the group
+    }
     dm_mutex_unlock(&em_gl_group_mutex);
     if (ended)
         work(group, NULL, arg);

@@ -114,8 +114,11 @@ void *em_gl_group_main(void *arg)
         if (!posted) {
             job->done = true;
             job->called = may;
+            // A thread that wakes while the mutex is taken would have to sleep again.
+            dm_mutex_unlock(&em_gl_group_mutex);
+            pthread_cond_broadcast(&g->done);
+            dm_mutex_lock(&em_gl_group_mutex);
         }
-        pthread_cond_broadcast(&g->done);
     }
     em_gl_group_unlist(g);
     group_drop_jobs(g);
@@ -146,5 +149,4 @@ void em_gl_group_add_job(struct em_gl_group *g, struct em_gl_job *job)
     else
         g->first = job;
     g->last = job;
-    pthread_cond_signal(&g->wake);
 }

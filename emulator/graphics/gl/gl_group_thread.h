@@ -29,7 +29,7 @@ extern struct dm_mutex em_gl_group_mutex;
 // The thread's function; `arg` is the group.
 void *em_gl_group_main(void *arg);
 
-// Precondition of both: em_gl_group_mutex held.
+// Precondition of both: em_gl_group_mutex held. The caller signals `wake`.
 void em_gl_group_add_job(struct em_gl_group *group, struct em_gl_job *job);
 // Takes a group out of the list of all groups (gl_group.c).
 void em_gl_group_unlist(struct em_gl_group *group);

@@ -128,6 +128,17 @@ static bool region_meet(const struct cuboid *a, const struct cuboid *b)
     return all;
 }
 
+bool em_gl_region_meets(const struct em_gl_region *region, const struct em_gl_box *box)
+{
+    const struct cuboid c = region_cuboid_of(box);
+    bool any = false;
+    for (unsigned i = 0; i < region->count && !any; i++) {
+        const struct cuboid other = region_cuboid_of(&region->box[i]);
+        any = region_meet(&other, &c);
+    }
+    return any;
+}
+
 // Finds the next box that overlaps `c`, from box *i of region *r on. Returns false if no
 // further box does.
 static bool region_find_hole(const struct difference *d, const struct cuboid *c, unsigned *r,

@@ -20,6 +20,8 @@ struct em_gl_region {
 uint64_t em_gl_box_volume(const struct em_gl_box *box);
 bool em_gl_box_is_same(const struct em_gl_box *a, const struct em_gl_box *b);
 
+// Whether a box shares a texel with the region.
+bool em_gl_region_meets(const struct em_gl_region *region, const struct em_gl_box *box);
 // Adds a box, and merges it with boxes that form one box with it. Returns false if there is no
 // capacity left, in which case the region does not change.
 bool em_gl_region_add(struct em_gl_region *region, const struct em_gl_box *box);

@@ -18,10 +18,7 @@
 
 static CUresult resource_flush(void)
 {
-    CUresult r = em_gl_need_context();
-    if (!r)
-        em_gl_finish_current();
-    return r;
+    return em_gl_finish_current() ? CUDA_SUCCESS : em_gl_need_context();
 }
 
 enum em_graphics_status em_gl_resource_check(void *owner)
@@ -98,6 +95,22 @@ void em_gl_resource_make_resident(void *owner, const struct em_graphics_part *pa
     em_unlock();
 }
 
+bool em_gl_resource_copy_directly(void *owner, const struct em_graphics_part *part, bool write,
+                                  const struct em_rows *rows)
+{
+    struct em_gl_resource *r = owner;
+    struct em_gl_shadow *m = r->shadow;
+    struct em_gl_box box;
+    if (!resource_box_of(m, part, &box))
+        return false;
+    em_lock();
+    em_gl_shadow_wait(m);
+    bool copied =
+        r->mapped && em_gl_shadow_copy_directly(m, m->size_B ? 0 : part->level, &box, write, rows);
+    em_unlock();
+    return copied;
+}
+
 bool em_gl_resource_discard(void *owner)
 {
     return em_gl_shadow_discard(((struct em_gl_resource *)owner)->shadow);
@@ -150,7 +163,7 @@ struct em_gl_old **em_gl_resource_old(CUgraphicsResource resource)
 
 CUresult em_gl_need_context(void)
 {
-    return em_gl_context_current().system != GL_SYSTEM_NONE
+    return em_gl_context_system() != GL_SYSTEM_NONE
                ? CUDA_SUCCESS
                : em_mistake(G12, CUDA_ERROR_INVALID_GRAPHICS_CONTEXT,
                             "no OpenGL context is current in this thread");

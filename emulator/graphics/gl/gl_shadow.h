@@ -73,6 +73,12 @@ bool em_gl_shadow_discard(struct em_gl_shadow *shadow);
 // any byte. `resource` identifies the resource that is used. May release em_lock while it copies.
 void em_gl_shadow_make_resident(struct em_gl_shadow *shadow, const void *resource, unsigned level,
                                 const struct em_gl_box *box, enum em_access_mode mode);
+// Copies a box of a level between the object and linear memory, and to the object if `write` is
+// set. Returns false if the shadow has, or is about to get, bytes of the box, if the box is a small
+// part of the level, or if OpenGL has not copied all of it. Releases em_lock while it copies.
+bool em_gl_shadow_copy_directly(struct em_gl_shadow *shadow, unsigned level,
+                                const struct em_gl_box *box, bool write,
+                                const struct em_rows *rows);
 // A write of such a box has ended. `complete` is false if it failed or never ran.
 void em_gl_shadow_end_write(struct em_gl_shadow *shadow, const void *resource, unsigned level,
                             const struct em_gl_box *box, bool complete);

@@ -330,6 +330,64 @@ void em_gl_shadow_make_resident(struct em_gl_shadow *m, const void *resource, un
     }
 }
 
+// ---- copies that pass the shadow by
+
+// The rows as those of a level, or of a buffer, of which they are a box. Returns false if OpenGL
+// cannot be told where they are: it counts in whole elements, and its rows begin with whole
+// channels.
+static bool direct_bytes(const struct em_gl_shadow *m, unsigned level, const struct em_gl_box *box,
+                         const struct em_rows *rows, struct em_gl_bytes *out)
+{
+    const uint64_t element_B = transfer_element_B(m);
+    const uint64_t channel_B = m->size_B ? 1 : element_B / m->object->image.transfer.channels;
+    *out = transfer_bytes(m, level);
+    out->pitch_B = rows->pitch_B;
+    out->slice_B = rows->slice_B;
+    out->base =
+        (char *)rows->first - box->z * rows->slice_B - box->y * rows->pitch_B - box->x * element_B;
+    return !(rows->pitch_B % element_B) && !(rows->slice_B % rows->pitch_B) &&
+           !((uintptr_t)rows->first % channel_B) && rows->pitch_B / element_B <= INT32_MAX &&
+           rows->slice_B / rows->pitch_B <= INT32_MAX;
+}
+
+// A program that copies many small parts gets them from the shadow in less time than from OpenGL.
+static bool direct_is_large(const struct em_gl_shadow *m, unsigned level,
+                            const struct em_gl_box *box)
+{
+    enum { LARGE_B = 1 << 20 };
+    const struct em_gl_box all = transfer_whole(m, level);
+    return em_gl_box_volume(box) * transfer_element_B(m) >= LARGE_B ||
+           em_gl_box_volume(box) * 2 >= em_gl_box_volume(&all);
+}
+
+bool em_gl_shadow_copy_directly(struct em_gl_shadow *m, unsigned level, const struct em_gl_box *box,
+                                bool write, const struct em_rows *rows)
+{
+    em_assert_locked();
+    struct em_gl_bytes bytes;
+    if (level >= m->level_count || (write && !m->write_back) || !direct_is_large(m, level, box) ||
+        !direct_bytes(m, level, box, rows, &bytes))
+        return false;
+    const struct em_gl_level *l = &m->levels[level];
+    if (em_gl_region_meets(&l->valid, box) || em_gl_region_meets(&l->dirty, box) ||
+        em_gl_region_meets(&l->pending, box))
+        return false;
+    char *first = (char *)bytes.base + box->x; // of a buffer
+    enum em_gl_status status;
+    transfer_begin(m);
+    if (m->size_B)
+        status = write ? em_gl_buffer_write(m->object, box->x, box->width, first, 0)
+                       : em_gl_buffer_read(m->object, box->x, box->width, first);
+    else
+        status = write ? em_gl_image_write(m->object, level, box, &bytes)
+                       : em_gl_image_read(m->object, level, box, &bytes);
+    transfer_end(m);
+    if (status != EM_GL_OK)
+        return false;
+    *(write ? &m->to_graphics_B : &m->to_cuda_B) += em_gl_box_volume(box) * transfer_element_B(m);
+    return true;
+}
+
 // ---- writing back
 
 // Copies the dirty boxes of a level to OpenGL, and returns the worst status. Releases em_lock

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// Large copies between bytes that another API holds, such as those of a mapped OpenGL texture, and
+// linear memory. The driver need not have the bytes for that: whoever holds them copies them.
+#include "array.h"
+#include "copy_command.h"
+#include "guard.h"
+#include "lock.h"
+#include "pkey.h"
+#include "space.h"
+
+// A shorter copy takes less time than the way to the other API and back.
+enum { DIRECT_LEAST_B = 256 << 10 };
+
+// Whether another library may access the memory of an end. It cannot be left at a fault, so the
+// pages must stay once they have been accessed: files that other processes may shorten do not.
+static bool is_lasting(const struct em_copy_place *place, const struct em_access *access)
+{
+    if (place->storage || place->pageable || !place->may_fault)
+        return true;
+    const struct em_allocation *a = access->owner;
+    return a && a->kind == EM_MEMORY_REGISTERED;
+}
+
+bool em_copy_may_be_direct(const struct em_copy_command *c)
+{
+    em_assert_locked();
+    const struct dm_box_extent *e = &c->extent;
+    return e->width_B * e->height * e->depth >= DIRECT_LEAST_B &&
+           is_lasting(&c->dst, &c->access[EM_COPY_WRITES]) &&
+           is_lasting(&c->src, &c->access[EM_COPY_READS]);
+}
+
+// ---- the other end ----
+
+struct rows {
+    struct em_rows at;
+    struct dm_box_extent extent;
+    bool write;
+};
+
+static struct rows rows_of(const struct em_copy_command *c, bool is_dst)
+{
+    const struct em_copy_place *p = is_dst ? &c->dst : &c->src;
+    const struct dm_surface *s = &p->surface;
+    return (struct rows){
+        .at = {.first =
+                   (uint8_t *)s->base + p->at.z * s->slice_B + p->at.y * s->pitch_B + p->at.x_B,
+               .pitch_B = c->extent.height > 1 ? s->pitch_B : c->extent.width_B,
+               .slice_B = c->extent.depth > 1 ? s->slice_B : 0},
+        .extent = c->extent,
+        .write = is_dst,
+    };
+}
+
+// Does not change the byte: the copy may fail yet.
+static void access_byte(uint8_t *at, bool write)
+{
+    if (write)
+        __atomic_fetch_or(at, 0, __ATOMIC_RELAXED);
+    else
+        (void)*(volatile uint8_t *)at;
+}
+
+// Accesses each page of the rows.
+static void access_pages(void *argument)
+{
+    const struct rows *r = argument;
+    for (uint64_t z = 0; z < r->extent.depth; z++)
+        for (uint64_t y = 0; y < r->extent.height; y++) {
+            uint8_t *row = (uint8_t *)r->at.first + z * r->at.slice_B + y * r->at.pitch_B;
+            const uint64_t within = (uintptr_t)row % DM_PAGE;
+            access_byte(row, r->write);
+            for (uint64_t at = DM_PAGE - within; at < r->extent.width_B; at += DM_PAGE)
+                access_byte(row + at, r->write);
+        }
+}
+
+// ---- the copy ----
+
+bool em_copy_run_directly(struct em_copy_command *c, CUresult *result)
+{
+    em_assert_unlocked();
+    const bool to_absent = c->access[EM_COPY_WRITES].absent;
+    struct em_access *absent = &c->access[to_absent ? EM_COPY_WRITES : EM_COPY_READS];
+    const struct em_copy_place *other = to_absent ? &c->src : &c->dst;
+    struct rows rows = rows_of(c, !to_absent);
+    struct dm_fault fault;
+    if (!other->storage && (other->pageable || other->may_fault)) {
+        const uint32_t keys = dm_pkey_enter();
+        const int status =
+            (other->may_fault ? dm_guarded_foreign : dm_guarded)(access_pages, &rows, &fault);
+        dm_pkey_leave(keys);
+        if (status) {
+            *result = em_copy_faulted(c, &fault, other->may_fault);
+            return true;
+        }
+    }
+    *result = CUDA_SUCCESS;
+    absent->passed_by = !other->storage && absent->watch->copy_directly(absent, &rows.at);
+    if (!absent->passed_by)
+        em_access_fetch(absent);
+    return absent->passed_by;
+}
