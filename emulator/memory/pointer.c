@@ -51,8 +51,10 @@ static uint64_t range_start(const struct em_allocation *a, uint64_t *size)
 }
 
 // Writes an attribute that is a property of the memory: its type, device, access and abilities.
-// Returns false if the attribute does not exist.
-static bool known_property(CUpointer_attribute attribute, const struct em_allocation *a, void *data)
+// Returns false if the attribute does not exist. Inline, like its caller, because the calls took a
+// fifth of the time of cuPointerGetAttribute.
+static inline __attribute__((always_inline)) bool
+known_property(CUpointer_attribute attribute, const struct em_allocation *a, void *data)
 {
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
@@ -92,8 +94,10 @@ static bool known_property(CUpointer_attribute attribute, const struct em_alloca
 
 // Writes an attribute of memory that the driver knows. Returns false if the attribute does not
 // exist. If it does not apply to this memory, *applies is false and the value written is 0.
-static bool known_attribute(CUpointer_attribute attribute, const struct em_allocation *a,
-                            uint64_t address, void *data, bool *applies)
+static inline __attribute__((always_inline)) bool known_attribute(CUpointer_attribute attribute,
+                                                                  const struct em_allocation *a,
+                                                                  uint64_t address, void *data,
+                                                                  bool *applies)
 {
     uint64_t size;
     *applies = true;
