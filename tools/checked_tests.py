@@ -46,8 +46,8 @@ TSAN_TESTS = names('''
     virtual_graphics; vmm; wild_pointers; spin; mistakes deadlocks; mistakes semaphores;
     mistakes vulkan order; gl two_threads manual; vulkan layer; vulkan semaphores;
     vulkan submissions; vulkan fences; vulkan processes; vulkan window; gl_between; gl_contexts;
-    gl_lifecycle; gl_order; gl_progress; gl_threads; gl_waiting; glx; runtime calls; runtime memory;
-    runtime memory, per-thread; runtime registration''')
+    gl_direct_ends; gl_lifecycle; gl_order; gl_progress; gl_threads; gl_waiting; glx; runtime calls;
+    runtime memory; runtime memory, per-thread; runtime registration''')
 
 # AArch64 under qemu-user, which cannot start a second process (tests of ipc, import, vmm) or read
 # its own memory through the kernel (calls-before-init). It needs minutes for the 80 GiB of
