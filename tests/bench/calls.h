@@ -46,11 +46,37 @@ static inline double recorded_ns(const char *name)
     return 0;
 }
 
+// The rows that have a recorded time.
+static struct {
+    int rows, fast; // fast: at least 20 times as fast as the card
+    double least;   // the least ratio of the card's time to ours
+    char slowest[64];
+} compared = {.least = 1e9};
+
+static inline void note_ratio(const char *name, double ratio)
+{
+    enum { GOAL = 20 };
+    compared.rows++;
+    compared.fast += ratio >= GOAL;
+    if (ratio >= compared.least)
+        return;
+    compared.least = ratio;
+    snprintf(compared.slowest, sizeof compared.slowest, "%s", name);
+}
+
+static inline void report_compared(void)
+{
+    printf("%d of %d calls are at least 20 times as fast as on the card; least: %s, %.2g times\n",
+           compared.fast, compared.rows, compared.slowest, compared.least);
+}
+
 // `libc_ns`: the time of the C library for the same work; 0: it has no such function.
 static inline void report_beside(const char *name, double ns, double libc_ns)
 {
     double card = recorded_ns(name);
     printf("%-48s %12.0f", name, ns);
+    if (card)
+        note_ratio(name, card / ns);
     if (card)
         printf(" %14.0f %10.3f", card, ns / card);
     else

@@ -426,6 +426,7 @@ int main(int argc, char **argv)
     external(arrays());
     virtual_memory();
     semaphores(s);
+    report_compared();
     printf("%-48s %9ld KiB\n", "resident memory of an idle process, added", after - before);
     return 0;
 }

@@ -19,7 +19,7 @@
 
 #include "calls.h"
 
-enum { COUNTS = 5, FILL_SECONDS = 30, FILL_MOST_MiB = 4096, LOOKS = 4096 };
+enum { COUNTS = 5, FILL_SECONDS = 30, FILL_MOST_MiB = 6144, LOOKS = 4096 };
 static const int counts[COUNTS] = {100, 1000, 10000, 100000, SCALING_MOST};
 
 enum operation { CREATE, USE, LOOK_UP, DESTROY, END, OPERATIONS };
@@ -104,7 +104,7 @@ static void fill(const struct scaling_kind *kind, int count, struct result *resu
         if (now_ns() - start > FILL_SECONDS * 1e9)
             result->why = "more would take longer than 30 seconds";
         else if (*alive % LOOKS == 0 && resident_MiB() > FILL_MOST_MiB)
-            result->why = "more would take more than 4 GiB";
+            result->why = "more would take more than 6 GiB";
     }
     // Room for a batch.
     for (int i = 0; i < SCALING_BATCH && result->why && *alive; i++)
