@@ -15,6 +15,7 @@
 #include "inject.h"
 #include "library.h"
 #include "lock.h"
+#include "log.h"
 #include "memory.h"
 #include "memory_device.h"
 #include "object.h"
@@ -43,6 +44,7 @@ static const enum em_type ended_by_program[] = {
     EM_GRAPH_EXEC,
     EM_GRAPH,
     EM_USER_OBJECT,
+    EM_LOG_CALLBACK,
     EM_MODULE,
     EM_LIBRARY,
     EM_LINK,
@@ -214,6 +216,11 @@ static CUresult end_physical(uint64_t handle)
                     : em_physical_release(handle); // called again while it is alive
 }
 
+static CUresult end_log_callback(uint64_t handle)
+{
+    return em_log_unregister(pointer(handle));
+}
+
 static CUresult end_buffer(uint64_t handle)
 {
     return em_virtual_destroy(EM_VIRTUAL_BUFFER_OBJECT, handle);
@@ -234,6 +241,7 @@ static CUresult (*const ends[EM_TYPE_COUNT])(uint64_t handle) = {
     [EM_GRAPH_EXEC] = end_exec,
     [EM_GRAPH] = end_graph,
     [EM_USER_OBJECT] = end_user_object,
+    [EM_LOG_CALLBACK] = end_log_callback,
     [EM_POOL] = end_pool,
     [EM_PHYSICAL] = end_physical,
     [EM_VIRTUAL_SEMAPHORE] = end_semaphore,

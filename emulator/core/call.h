@@ -11,7 +11,9 @@
 #include "cardless_types.h"
 #include "context_base.h"
 #include "error.h"
+#include "guard.h"
 #include "lock.h"
+#include "log.h"
 #include "thread.h"
 
 // The behaviour of an entry point while a stream is being captured; the column `capture` of the
@@ -124,16 +126,6 @@ static inline CUresult em_need_current(void)
     return em_thread_need_current(em_thread());
 }
 
-// Ends a call.
-static inline CUresult em_end(struct em_thread *self, const struct em_entry *outer, CUresult result)
-{
-    self->entry = outer;
-    self->returns_to = NULL;
-    if (!outer) // an outer call goes on, and must not be cancelled until it returns
-        em_cancel_restore(self);
-    return result;
-}
-
 // Identifies the call in progress, for object histories and messages.
 static inline uint64_t em_call_now(void)
 {
@@ -165,4 +157,27 @@ static inline const char *em_entry_name(void)
 {
     const struct em_entry *entry = em_named_entry();
     return entry ? entry->name : "cardless";
+}
+
+// The end of a call that has taken a lock.
+static inline void em_leave(struct em_thread *self, const struct em_entry *outer, CUresult result)
+{
+    if (self->in_guard) {
+        self->in_guard = false;
+        dm_guard_ends();
+    }
+    if (em_unlikely(self->logged))
+        em_log_leave(self, em_entry_name(), outer, result);
+    if (!outer) // it goes on, and must not be cancelled until it returns
+        em_cancel_restore(self);
+}
+
+// Ends a call.
+static inline CUresult em_end(struct em_thread *self, const struct em_entry *outer, CUresult result)
+{
+    self->returns_to = NULL;
+    if (self->cancel_off)
+        em_leave(self, outer, result);
+    self->entry = outer;
+    return result;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads the CARDLESS_* environment variables, CUDA_MODULE_LOADING and CUDA_VISIBLE_DEVICES.
+// Reads the CARDLESS_* environment variables, CUDA_LOG_FILE, CUDA_MODULE_LOADING and
+// CUDA_VISIBLE_DEVICES.
 #include "config.h"
 
 #include <ctype.h>
@@ -305,6 +306,12 @@ static void check_vulkan_as(const char *value)
         unknown_value("CARDLESS_VULKAN_AS", value, "nvidia");
 }
 
+// (the CUDA programming guide, "Error Log Management")
+static void read_log_file(const char *value)
+{
+    config.log_path = value;
+}
+
 // (the CUDA programming guide, "Lazy Loading")
 static void read_module_loading(const char *value)
 {
@@ -382,6 +389,7 @@ static const struct setting {
     {"CARDLESS_VULKAN_AS", check_vulkan_as},
     {"CARDLESS_VULKAN_LAYER", NULL},
     {"CARDLESS_LIBDIR", NULL},
+    {"CUDA_LOG_FILE", read_log_file},
     {"CUDA_MODULE_LOADING", read_module_loading},
     {"CUDA_VISIBLE_DEVICES", NULL}, // read_environment, because an empty list has a meaning
 };

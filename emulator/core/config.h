@@ -24,6 +24,7 @@ struct em_config {
     enum em_sink sink;       // CARDLESS_DIAGNOSTICS=off|text|json:FILE|reader
     const char *sink_path;   // the FILE of json:FILE, or NULL
     const char *findings_path;   // CARDLESS_FINDINGS=FILE, or NULL
+    const char *log_path;        // CUDA_LOG_FILE=stdout|stderr|FILE, or NULL
     const char *test;            // PYTEST_CURRENT_TEST when the driver starts, or NULL
     const char *devices;         // CARDLESS_DEVICES=NAME[,NAME…], or NULL for the default device
     const char *visible_devices; // CUDA_VISIBLE_DEVICES=N[,N…], or NULL for all of them

@@ -18,6 +18,7 @@
 #include "findings.h"
 #include "inject.h"
 #include "json_text.h"
+#include "log.h"
 #include "record.h"
 #include "sink.h"
 #include "wording.h"
@@ -61,19 +62,6 @@ static unsigned long count_message(const void *origin)
     return 0;
 }
 
-static void write_all(int fd, const char *text, size_t size)
-{
-    while (size) {
-        ssize_t n = em_sink_write_once(fd, text, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return;
-        text += n;
-        size -= (size_t)n;
-    }
-}
-
 // Returns false if the file cannot be opened or written.
 static bool write_json(enum em_diagnostic id, const char *entry, const char *where,
                        const char *result, const char *text)
@@ -111,11 +99,11 @@ static void write_text(enum em_diagnostic id, const char *entry, const char *whe
                      result ? ": " : "", result ? result : "", text, catalogue[id].title,
                      catalogue[id].advice);
     size_t used = n < 0 ? 0 : (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
-    write_all(STDERR_FILENO, line, used);
+    em_sink_write_all(STDERR_FILENO, line, used);
     if (before + 1 == SHOWN_MAX) {
         n = snprintf(line, sizeof line,
                      "cardless: further errors like the last one will not be shown\n");
-        write_all(STDERR_FILENO, line, (size_t)n);
+        em_sink_write_all(STDERR_FILENO, line, (size_t)n);
     }
 }
 
@@ -176,14 +164,18 @@ static bool keep_texts(const char *text)
     return held;
 }
 
-// `result` is the name of the code, or NULL if the call goes on. `origin` identifies the message.
-static void report_text(enum em_diagnostic id, const void *origin, const char *result,
-                        const char *text)
+static bool reports_wanted(void)
+{
+    return em_config()->sink != EM_SINK_OFF || em_findings_wanted();
+}
+
+// Shows a text to the user as it was asked for. Precondition: sink.lock held.
+static void show_text(enum em_diagnostic id, const void *origin, const char *result,
+                      const char *text)
 {
     char where[64];
     em_call_text(em_call_now(), where, sizeof where);
-    em_cancel_off();
-    dm_mutex_lock(&sink.lock);
+    dm_assert_locked(&sink.lock);
     const enum em_sink wanted = em_config()->sink;
     unsigned long before = count_message(origin);
     bool written = wanted == EM_SINK_JSON && write_json(id, em_entry_name(), where, result, text);
@@ -204,37 +196,39 @@ static void report_text(enum em_diagnostic id, const void *origin, const char *r
     written |= wanted == EM_SINK_OFF || (wanted == EM_SINK_READER && recorded);
     if (!written && before < SHOWN_MAX)
         write_text(id, em_entry_name(), where, result, text, before);
-    dm_mutex_unlock(&sink.lock);
 }
 
-static bool reports_wanted(void)
+// `result` is the name of the code, or NULL if the call goes on. `origin` identifies the message.
+static void report_text(enum em_diagnostic id, const void *origin, const char *result,
+                        const char *text)
 {
-    return em_config()->sink != EM_SINK_OFF || em_findings_wanted();
+    em_cancel_off();
+    dm_mutex_lock(&sink.lock);
+    em_log_add(result ? CU_LOG_LEVEL_ERROR : CU_LOG_LEVEL_WARNING, text);
+    if (reports_wanted())
+        show_text(id, origin, result, text);
+    dm_mutex_unlock(&sink.lock);
 }
 
 static void report(enum em_diagnostic id, const void *origin, CUresult code, const char *format,
                    va_list args)
 {
     const int saved = errno;
-    const bool shown = reports_wanted(),
-               may_abort = __atomic_load_n(&em_aborts, __ATOMIC_RELAXED) != 0;
-    if (shown || may_abort || em_self.message || em_recording) {
-        char text[2048];
-        vsnprintf(text, sizeof text, format, args);
-        em_wording_singular(text);
-        const struct em_entry *entry = em_self.entry, *named = em_named_entry();
-        if (named != entry && entry->list && named->list)
-            em_argument_names(text, sizeof text, entry->list, named->list);
-        if (named != entry && named->names)
-            em_api_names(text, sizeof text, named->names);
-        const bool held = keep_texts(text);
-        if (em_unlikely(em_recording))
-            em_record_diagnostic(catalogue[id].id, code, text);
-        if (!held && shown)
-            report_text(id, origin, code ? em_error_name(code) : NULL, text);
-        if (!held && may_abort)
-            em_abort_if_wanted(id != EM_DIAG_GENERAL, code, catalogue[id].id, text);
-    }
+    char text[2048];
+    vsnprintf(text, sizeof text, format, args);
+    em_wording_singular(text);
+    const struct em_entry *entry = em_self.entry, *named = em_named_entry();
+    if (named != entry && entry->list && named->list)
+        em_argument_names(text, sizeof text, entry->list, named->list);
+    if (named != entry && named->names)
+        em_api_names(text, sizeof text, named->names);
+    const bool held = keep_texts(text);
+    if (em_unlikely(em_recording))
+        em_record_diagnostic(catalogue[id].id, code, text);
+    if (!held)
+        report_text(id, origin, code ? em_error_name(code) : NULL, text);
+    if (!held && __atomic_load_n(&em_aborts, __ATOMIC_RELAXED))
+        em_abort_if_wanted(id != EM_DIAG_GENERAL, code, catalogue[id].id, text);
     errno = saved;
 }
 
@@ -245,8 +239,14 @@ void em_explain_for(const void *origin, const char *result, const char *given)
     snprintf(text, sizeof text, "%s", given);
     em_wording_singular(text);
     const bool held = keep_texts(text);
-    if (!held && reports_wanted())
+    if (!held) {
         report_text(EM_DIAG_GENERAL, origin, result, text);
+        char returning[256];
+        snprintf(returning, sizeof returning, "Returning %s from %s", result, em_entry_name());
+        dm_mutex_lock(&sink.lock);
+        em_log_add(CU_LOG_LEVEL_ERROR, returning);
+        dm_mutex_unlock(&sink.lock);
+    }
     if (!held && __atomic_load_n(&em_aborts, __ATOMIC_RELAXED))
         em_abort_if_wanted(false, CUDA_ERROR_UNKNOWN, catalogue[EM_DIAG_GENERAL].id, text);
     errno = saved;

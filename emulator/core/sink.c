@@ -109,6 +109,19 @@ ssize_t em_sink_write_once(int fd, const char *text, size_t size)
     return n;
 }
 
+void em_sink_write_all(int fd, const char *text, size_t size)
+{
+    while (size) {
+        ssize_t n = em_sink_write_once(fd, text, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return;
+        text += n;
+        size -= (size_t)n;
+    }
+}
+
 bool em_sink_write(struct em_sink_file *file, const char *setting, const char *path,
                    const char *text, size_t size)
 {

@@ -24,3 +24,5 @@ bool em_sink_write(struct em_sink_file *file, const char *setting, const char *p
 // As write, but a pipe or socket that nobody reads raises no SIGPIPE: fails with EPIPE only. Leaves
 // the program's handler and signal mask as they are.
 ssize_t em_sink_write_once(int fd, const char *text, size_t size);
+// Calls em_sink_write_once until everything is written, or until it fails.
+void em_sink_write_all(int fd, const char *text, size_t size);

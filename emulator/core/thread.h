@@ -9,6 +9,7 @@
 #include "thread_state.h"
 
 struct em_entry;
+struct em_log_due;
 struct em_share;
 struct em_stream;
 struct em_text;
@@ -27,8 +28,13 @@ struct em_thread {
     struct em_record_thread *record; // what it writes records to, or NULL
     bool in_host_function;           // calls that need a context fail, because a host function runs
     bool in_kernel;                  // likewise; it is a kernel
+    bool in_guard;                   // the call that runs ends with dm_guard_ends
     bool in_command;                 // this thread runs a command that waited
 
+    struct em_log_due
+        *log_due; // messages that callbacks get at the end of the call (log.h), or NULL
+    bool logged;  // the call that runs has added messages to the log
+    bool in_log_callback;
     struct em_message *message; // receives the text of errors (error.h), or NULL
     struct em_text *trace_note; // for the line of the call in progress (trace.h)
 

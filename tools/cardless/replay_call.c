@@ -29,7 +29,7 @@ static const struct {
     {"cuVDPAU*", REPLAY_GRAPHICS},
     {"cuGraphicsVDPAU*", REPLAY_GRAPHICS},
     {"cuGraphDebugDotPrint", REPLAY_OUTSIDE},
-    {"cuLogsDumpToFile", REPLAY_OUTSIDE},
+    {"cuLogs*", REPLAY_OUTSIDE},
     {"cuCheckpoint*", REPLAY_OUTSIDE},
     {"cuCoredumpSet*", REPLAY_OUTSIDE},
 };
