@@ -425,10 +425,16 @@ static int set_thread_key(struct guard_thread *self)
     return -pthread_setspecific(thread_key, self);
 }
 
-static int run_guarded(struct guard_thread *self, void (*fn)(void *), void *arg,
-                       struct dm_fault *fault)
+int dm_guarded(void (*fn)(void *), void *arg, struct dm_fault *fault)
 {
     struct frame frame;
+    struct guard_thread *volatile const self = guard_thread();
+    // A thread that ends sets the values of its keys to NULL, and may call this function later.
+    if (__builtin_expect(!self->has_key || pthread_getspecific(thread_key) != self, 0)) {
+        const int r = set_thread_key(self);
+        if (r)
+            return r;
+    }
     frame.pkru = dm_pkey_bits ? dm_pkru_read() : 0;
     frame.outer = self->innermost;
     if (__builtin_expect(sigsetjmp(frame.back, 0), 0)) {
@@ -446,16 +452,6 @@ static int run_guarded(struct guard_thread *self, void (*fn)(void *), void *arg,
     atomic_signal_fence(memory_order_seq_cst);
     self->innermost = frame.outer;
     return 0;
-}
-
-int dm_guarded(void (*fn)(void *), void *arg, struct dm_fault *fault)
-{
-    struct guard_thread *self = guard_thread();
-    // A thread that ends sets the values of its keys to NULL, and may call this function later.
-    if (__builtin_expect(self->has_key && pthread_getspecific(thread_key) == self, 1))
-        return run_guarded(self, fn, arg, fault);
-    int r = set_thread_key(self);
-    return r ? r : run_guarded(self, fn, arg, fault);
 }
 
 // ---- for code that runs a program's functions ----

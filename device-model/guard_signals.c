@@ -121,7 +121,8 @@ void dm_guard_close(const struct dm_guard_signals *signals)
         change_mask(SIG_SETMASK, &signals->mask, NULL);
     struct signals_thread *self = signals_thread();
     self->known = self->inside && !signals->restores;
-    self->known_at = signals->restores ? 0 : dm_ticks();
+    if (!self->inside) // else dm_guard_ends notes the time
+        self->known_at = signals->restores ? 0 : dm_ticks();
 }
 
 int dm_guarded_foreign(void (*fn)(void *), void *arg, struct dm_fault *fault)

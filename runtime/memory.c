@@ -12,10 +12,12 @@ static CUdeviceptr device_address(const void *pointer)
 cudaError_t rt_cudaMalloc(void **devPtr, size_t size)
 {
     CUdeviceptr address = 0;
+    CUresult result;
     *devPtr = NULL;
     if (!size)
-        return cudaSuccess;
-    RT_TRY(rt_cu.cuMemAlloc(&address, size));
+        return rt_need_context(rt_thread());
+    RT_IN_CONTEXT(result, rt_cu.cuMemAlloc(&address, size));
+    RT_TRY(result);
     *devPtr = (void *)(uintptr_t)address;
     return cudaSuccess;
 }
@@ -68,7 +70,9 @@ cudaError_t rt_cudaMalloc3D(struct cudaPitchedPtr *pitchedDevPtr, struct cudaExt
 // capture/free-null-mode0).
 cudaError_t rt_cudaFree(void *devPtr)
 {
-    return rt_error(rt_cu.cuMemFree(device_address(devPtr)));
+    CUresult result;
+    RT_IN_CONTEXT(result, rt_cu.cuMemFree(device_address(devPtr)));
+    return rt_error(result);
 }
 
 cudaError_t rt_cudaMemGetInfo(size_t *free, size_t *total)

@@ -73,6 +73,7 @@ CUresult em_launch(const struct em_launch_config *config, struct em_stream *stre
         return r ? r : record_events(&config->attributes, stream);
     }
     dm_guard_begins();
+    em_self.in_guard = true;
     em_lock();
     r = em_function_to_launch(config->function, &f);
     if (!r)
@@ -86,7 +87,6 @@ CUresult em_launch(const struct em_launch_config *config, struct em_stream *stre
         em_launch_space_free(&space);
     }
     em_unlock();
-    dm_guard_ends();
     return r ? r : record_events(&config->attributes, stream);
 }
 

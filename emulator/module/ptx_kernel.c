@@ -230,9 +230,8 @@ static void slow(void *context, const struct px_slow *slow)
         em_ptx_slow_report(slow, job->grid->code->name, job->model.program);
 }
 
-static bool run_part(void *argument, uint64_t index)
+static inline __attribute__((always_inline)) bool run_blocks(struct ptx_job *job, uint64_t index)
 {
-    struct ptx_job *job = argument;
     struct px_grid copy, *part = job->parts > 1 ? &copy : &job->model;
     uint64_t first, count;
     if (job->parts > 1)
@@ -251,6 +250,11 @@ static bool run_part(void *argument, uint64_t index)
     }
     dm_mutex_unlock(&job->lock);
     return false;
+}
+
+static bool run_part(void *argument, uint64_t index)
+{
+    return run_blocks(argument, index);
 }
 
 // The stack of a thread, by the context's limit.
@@ -395,7 +399,7 @@ static CUresult run_grid(const struct em_grid *grid)
     if (job.parts > 1)
         em_workers_run(run_part, &job, job.parts);
     else if (job.blocks)
-        run_part(&job, 0);
+        run_blocks(&job, 0);
     em_ptx_step_finish(job.host.stepper);
     finish_workspace(&job);
     if (job.objects.held || job.objects.empty)

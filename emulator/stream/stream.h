@@ -80,6 +80,9 @@ CUresult em_stream_query(struct em_stream *stream);
 CUresult em_stream_synchronize(struct em_stream *stream);
 // The same for all streams of a context. Precondition: em_lock not held.
 CUresult em_context_synchronize(struct em_context *context);
+// Waits for the same work, whatever its result. A host function must not call it. Precondition:
+// em_lock NOT held.
+void em_context_drain(struct em_context *context);
 // The result of a call that has waited for work of a context: fails if the context has failed, is
 // ending, or has ended without running its work since work.abandonments had this value.
 // Precondition: em_lock held.

@@ -167,9 +167,11 @@ CUresult em_context_wait_result(struct em_context *context, uint64_t abandonment
 CUresult em_stream_synchronize(struct em_stream *s)
 {
     CUresult r = CUDA_SUCCESS;
-    dm_guard_passes();
-    if (looks_idle(s))
-        return synchronised(CUDA_SUCCESS);
+    if (looks_idle(s)) {
+        r = synchronised(CUDA_SUCCESS);
+        dm_guard_passes();
+        return r;
+    }
     dm_guard_begins();
     em_lock();
     uint64_t up_to = s->dead ? 0 : s->object.context->work.last_sequence,
@@ -194,9 +196,11 @@ CUresult em_context_synchronize(struct em_context *context)
 {
     em_assert_unlocked();
     CUresult r = CUDA_SUCCESS;
-    dm_guard_passes();
-    if (context_looks_idle(context))
-        return synchronised(CUDA_SUCCESS);
+    if (context_looks_idle(context)) {
+        r = synchronised(CUDA_SUCCESS);
+        dm_guard_passes();
+        return r;
+    }
     dm_guard_begins();
     em_lock();
     em_object_ref(&context->base.object);
@@ -219,6 +223,19 @@ CUresult em_context_synchronize(struct em_context *context)
     em_unlock();
     dm_guard_ends();
     return synchronised(r);
+}
+
+void em_context_drain(struct em_context *context)
+{
+    em_assert_unlocked();
+    em_lock();
+    em_object_ref(&context->base.object);
+    const uint64_t up_to = context->work.last_sequence;
+    while (em_context_is_pending(context, up_to))
+        em_wait_progress();
+    em_wait_over();
+    em_object_unref(&context->base.object);
+    em_unlock();
 }
 
 struct em_context *em_context_with_work(uint64_t up_to)
