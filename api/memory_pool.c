@@ -26,7 +26,7 @@ CUresult api_cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
     if (!pool_out)
         return em_null("pool_out");
     CUmemLocation l = of_device(dev);
-    return em_pool_of_location(&l, EM_POOL_STANDARD, pool_out);
+    return em_pool_of_location(&l, false, EM_POOL_STANDARD, pool_out);
 }
 
 // "Returns: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE": the calls about the current pool treat a
@@ -42,30 +42,33 @@ CUresult api_cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
 {
     CUresult r = check_ordinal(dev);
     CUmemLocation l = of_device(dev);
-    return r ? r : em_pool_of_location(&l, EM_POOL_CURRENT, pool);
+    return r ? r : em_pool_of_location(&l, false, EM_POOL_CURRENT, pool);
 }
 
 CUresult api_cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
 {
     CUresult r = check_ordinal(dev);
     CUmemLocation l = of_device(dev);
-    return r ? r : em_pool_choose(&l, pool);
+    return r ? r : em_pool_choose_any(&l, pool);
 }
 
 static CUresult check_type(CUmemAllocationType type)
 {
-    if (type == CU_MEM_ALLOCATION_TYPE_MANAGED)
-        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "Cardless has no memory pools of managed memory");
-    return type == CU_MEM_ALLOCATION_TYPE_PINNED
+    return type == CU_MEM_ALLOCATION_TYPE_PINNED || type == CU_MEM_ALLOCATION_TYPE_MANAGED
                ? CUDA_SUCCESS
                : em_fail(CUDA_ERROR_INVALID_VALUE,
                          "the allocation type %d is not a kind of memory that pools hold",
                          (int)type);
 }
 
+static bool is_managed(CUmemAllocationType type)
+{
+    return type == CU_MEM_ALLOCATION_TYPE_MANAGED;
+}
+
 static CUresult check_place(const CUmemLocation *location, CUmemAllocationType type)
 {
-    CUresult r = em_pool_location(location, CUDA_ERROR_NOT_SUPPORTED);
+    CUresult r = em_pool_location(location, is_managed(type), CUDA_ERROR_NOT_SUPPORTED);
     return r ? r : check_type(type);
 }
 
@@ -73,19 +76,19 @@ CUresult api_cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *locat
                                     CUmemAllocationType type)
 {
     CUresult r = check_place(location, type);
-    return r ? r : em_pool_of_location(location, EM_POOL_STANDARD, pool_out);
+    return r ? r : em_pool_of_location(location, is_managed(type), EM_POOL_STANDARD, pool_out);
 }
 
 CUresult api_cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAllocationType type)
 {
     CUresult r = check_place(location, type);
-    return r ? r : em_pool_of_location(location, EM_POOL_CURRENT, pool);
+    return r ? r : em_pool_of_location(location, is_managed(type), EM_POOL_CURRENT, pool);
 }
 
 CUresult api_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, CUmemoryPool pool)
 {
     CUresult r = check_place(location, type);
-    return r ? r : em_pool_choose(location, pool);
+    return r ? r : em_pool_choose(location, is_managed(type), pool);
 }
 
 // ---- pools
@@ -97,11 +100,20 @@ static CUresult check_props(const CUmemPoolProps *p)
 {
     const unsigned shareable = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC;
     // Managed memory cannot be exported.
-    if (p->allocType == CU_MEM_ALLOCATION_TYPE_MANAGED && p->handleTypes)
+    if (is_managed(p->allocType) && p->handleTypes)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "a pool of managed memory cannot be exported");
+    if (is_managed(p->allocType) && (p->maxSize || p->usage))
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "maxSize (%zu) and usage (%u) of a pool of managed memory must be 0",
+                       p->maxSize, p->usage);
     CUresult r = check_type(p->allocType);
+    // "Specifying CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT … will result in
+    // CUDA_ERROR_INVALID_VALUE".
+    const bool unknown =
+        is_managed(p->allocType) && p->location.type != CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
     if (!r)
-        r = em_pool_location(&p->location, CUDA_ERROR_INVALID_VALUE);
+        r = em_pool_location(&p->location, is_managed(p->allocType),
+                             unknown ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE);
     if (r)
         return r;
     if ((unsigned)p->handleTypes & ~shareable)

@@ -39,7 +39,7 @@ static CUresult pool_of(CUdevice ordinal, CUresult unknown, struct em_pool **out
     if (*out)
         return CUDA_SUCCESS;
     const CUmemLocation location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = ordinal};
-    r = em_pool_new(device, location, out);
+    r = em_pool_new(device, location, false, out);
     if (r)
         return r;
     r = em_pool_start(*out);

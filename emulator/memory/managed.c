@@ -19,8 +19,10 @@ CUresult em_managed_alloc(uint64_t size, unsigned flags, uint64_t *out)
 static CUresult not_managed(const char *name, uint64_t address, const struct em_allocation *a)
 {
     return em_fail(CUDA_ERROR_INVALID_VALUE,
-                   "%s %#llx is %s, not managed memory; allocate it with cuMemAllocManaged", name,
-                   (unsigned long long)address, em_memory_kind_text(a->kind));
+                   "%s %#llx is %s, not managed memory; allocate it with cuMemAllocManaged or from "
+                   "a pool of managed "
+                   "memory",
+                   name, (unsigned long long)address, em_memory_kind_text(a->kind));
 }
 
 // Returns the managed allocation that contains a range. Precondition: em_lock held.
@@ -32,7 +34,7 @@ static CUresult managed(uint64_t address, uint64_t count, struct em_allocation *
                        "the address is %#llx and the size is %llu, but neither may be 0",
                        (unsigned long long)address, (unsigned long long)count);
     CUresult r = em_memory_get(address, count, "devPtr", CUDA_ERROR_INVALID_VALUE, out);
-    if (!r && (*out)->kind != EM_MEMORY_MANAGED)
+    if (!r && !em_memory_is_managed(*out))
         r = not_managed("devPtr", address, *out);
     return r;
 }
@@ -49,7 +51,7 @@ CUresult em_managed_advise(uint64_t address, uint64_t size, CUmem_advise advice,
         r = managed(address, size, &a);
     else
         a = size ? em_memory_find(address, size) : NULL;
-    if (lenient && a && a->kind != EM_MEMORY_MANAGED)
+    if (lenient && a && !em_memory_is_managed(a))
         a = NULL;
     if (!r && a)
         r = em_advice_set(a, address, size, advice, location);
@@ -132,7 +134,7 @@ static CUresult check_attach(uint64_t address, uint64_t size)
     CUresult r = em_memory_get(address, size ? size : 1, "dptr", CUDA_ERROR_INVALID_VALUE, &a);
     if (r)
         return r;
-    if (a->kind != EM_MEMORY_MANAGED)
+    if (!em_memory_is_managed(a))
         return not_managed("dptr", address, a);
     // "the supplied length must be zero or the entire allocation size".
     if (size && (address != a->base || size != a->size))

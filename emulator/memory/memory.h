@@ -34,8 +34,8 @@ enum em_memory_kind {
 // bytes, so that one map finds both.
 struct em_allocation {
     uint64_t base, size; // device addresses; the size in bytes that the user asked for
-    uint64_t host; // host address of `base` for HOST, REGISTERED, MANAGED and VIRTUAL on the host;
-                   // else 0
+    uint64_t host; // host address of `base` for HOST, REGISTERED, managed memory, and VIRTUAL and
+                   // POOLED on the host; else 0
     enum em_memory_kind kind;
     struct em_context *context; // its owner; NULL for virtual memory and pools
     int device;                 // ordinal
@@ -46,6 +46,7 @@ struct em_allocation {
     uint64_t id;           // CU_POINTER_ATTRIBUTE_BUFFER_ID
     uint64_t block_id;     // CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID; if 0, em_memory_enter uses `id`
     bool is_variable;      // MANAGED: of a module, so that cuMemFree must not free it
+    bool of_managed_pool;  // POOLED: managed memory
     bool sync_memops;  // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS; em_memory_enter sets the card's default
                        // for the kind
     bool read_only;    // REGISTERED: the program promised that the device will only read
@@ -56,7 +57,7 @@ struct em_allocation {
     uint32_t ipc_slot; // in the table of shared allocations (ipc_shared.h); 0 if not shared
     uint64_t born_call;
     const char *born_by;
-    struct em_advice_map *advice; // MANAGED: the advice for its pages, or NULL
+    struct em_advice_map *advice; // managed memory: the advice for its pages, or NULL
     struct em_object *pool;       // POOLED: the pool, else NULL
     struct dm_physical *physical; // its bytes if they are in a single object, else NULL
     uint64_t physical_offset;
@@ -88,6 +89,11 @@ static inline bool em_memory_may_fault(const struct em_allocation *a)
            (a->physical && (a->physical->may_shrink || !a->physical->writable));
 }
 
+static inline bool em_memory_is_managed(const struct em_allocation *a)
+{
+    return a->kind == EM_MEMORY_MANAGED || a->of_managed_pool;
+}
+
 // Where the bytes of memory are, from the one that the host sees least to the one it sees most. A
 // call that is not asynchronous waits for its work if the host could see that it has not ended
 // (manual, "API synchronization behavior").
@@ -95,7 +101,7 @@ enum em_residence { EM_ON_DEVICE, EM_ON_BOTH, EM_ON_HOST };
 
 static inline enum em_residence em_memory_residence(const struct em_allocation *a)
 {
-    return a->kind == EM_MEMORY_MANAGED ? EM_ON_BOTH : a->host ? EM_ON_HOST : EM_ON_DEVICE;
+    return em_memory_is_managed(a) ? EM_ON_BOTH : a->host ? EM_ON_HOST : EM_ON_DEVICE;
 }
 
 // Fills `access` for [address, address + size), which begins in `a`. It takes no reference, so a

@@ -289,7 +289,7 @@ CUresult em_host_describe(uint64_t address, uint64_t *device_address, unsigned *
     char text[512];
     em_lock();
     CUresult r = em_memory_get(address, 0, "p", CUDA_ERROR_INVALID_VALUE, &a);
-    if (!r && (!a->host || a->kind == EM_MEMORY_MANAGED))
+    if (!r && (!a->host || em_memory_is_managed(a)))
         r = em_fail(CUDA_ERROR_INVALID_VALUE, "p is not page-locked host memory; %s",
                     em_memory_text(address, text, sizeof text));
     if (!r) {

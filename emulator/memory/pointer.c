@@ -29,7 +29,7 @@ static void put_word(void *data, uint64_t value)
 // managed memory counts as the device's.
 static CUmemorytype memory_type(const struct em_allocation *a)
 {
-    return a->host && a->kind != EM_MEMORY_MANAGED ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+    return a->host && !em_memory_is_managed(a) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
 }
 
 static void put_tokens(void *data)
@@ -64,7 +64,7 @@ known_property(CUpointer_attribute attribute, const struct em_allocation *a, voi
         put_int(data, a->sync_memops);
         return true;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-        put_int(data, a->kind == EM_MEMORY_MANAGED);
+        put_int(data, em_memory_is_managed(a));
         return true;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
         put_int(data, a->device);

@@ -266,8 +266,8 @@ TEST(one_sentence)
     props.location = no_device;
     EXPECT_ONE_SENTENCE(cuMemPoolCreate(&pool, &props), CUDA_ERROR_INVALID_VALUE);
     props = device_props();
-    props.allocType = CU_MEM_ALLOCATION_TYPE_MANAGED;
-    EXPECT_ONE_SENTENCE(cuMemPoolCreate(&pool, &props), CUDA_ERROR_NOT_SUPPORTED);
+    props.allocType = CU_MEM_ALLOCATION_TYPE_MAX;
+    EXPECT_ONE_SENTENCE(cuMemPoolCreate(&pool, &props), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ONE_SENTENCE(cuDeviceGetMemPool(&pool, 99), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ONE_SENTENCE(cuDeviceSetMemPool(99, NULL), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ONE_SENTENCE(cuDeviceGetDefaultMemPool(&pool, 99), CUDA_ERROR_INVALID_DEVICE);

@@ -18,7 +18,8 @@
 #include "stream.h"
 
 // The default and the current pool of each device, then of the host, then of the host's only NUMA
-// node. NULL until the first use.
+// node. The same of managed memory follow, and then those that prefer no location. NULL until the
+// first use.
 static struct place {
     struct em_pool *standard, *current;
 } * places;
@@ -29,10 +30,14 @@ static bool is_host(const CUmemLocation *location)
            location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
 }
 
-CUresult em_pool_location(const CUmemLocation *l, CUresult no_pools)
+CUresult em_pool_location(const CUmemLocation *l, bool managed, CUresult no_pools)
 {
     switch ((int)l->type) {
-    case CU_MEM_LOCATION_TYPE_INVALID:
+    // "When the allocation type is CU_MEM_ALLOCATION_TYPE_MANAGED, the location type can also be
+    // CU_MEM_LOCATION_TYPE_NONE to indicate no preferred location".
+    case CU_MEM_LOCATION_TYPE_NONE:
+        if (managed)
+            return CUDA_SUCCESS;
         return em_fail(
             CUDA_ERROR_INVALID_VALUE,
             "location.type is 0 (CU_MEM_LOCATION_TYPE_INVALID), which is not a location");
@@ -55,17 +60,19 @@ CUresult em_pool_location(const CUmemLocation *l, CUresult no_pools)
 }
 
 // Precondition: em_pool_location has accepted the location.
-static CUresult place_of(const CUmemLocation *l, struct place **out)
+static CUresult place_of(const CUmemLocation *l, bool managed, struct place **out)
 {
+    const int each = em_device_count + 2; // places of one kind of memory
     if (!places)
-        places = dm_calloc((size_t)em_device_count + 2, sizeof *places);
+        places = dm_calloc(2 * (size_t)each + 1, sizeof *places);
     if (!places)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                        "out of host memory while creating the default memory pools");
-    int n = l->type == CU_MEM_LOCATION_TYPE_DEVICE
-                ? l->id
-                : em_device_count + (l->type == CU_MEM_LOCATION_TYPE_HOST_NUMA);
-    *out = &places[n];
+    int n = l->type == CU_MEM_LOCATION_TYPE_NONE     ? each
+            : l->type == CU_MEM_LOCATION_TYPE_DEVICE ? l->id
+                                                     : em_device_count;
+    n += l->type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
+    *out = &places[managed ? each + n : n];
     return CUDA_SUCCESS;
 }
 
@@ -82,7 +89,8 @@ static uint64_t whole_blocks(const struct dm_vram *vram, uint64_t size)
     return dm_div_up(size, EM_POOL_BLOCK) * EM_POOL_BLOCK;
 }
 
-CUresult em_pool_new(const struct em_device *device, CUmemLocation location, struct em_pool **out)
+CUresult em_pool_new(const struct em_device *device, CUmemLocation location, bool managed,
+                     struct em_pool **out)
 {
     em_assert_locked();
     struct em_device_memory *memory;
@@ -91,7 +99,8 @@ CUresult em_pool_new(const struct em_device *device, CUmemLocation location, str
     if (r)
         return r;
     vram = &memory->vram;
-    if (is_host(&location))
+    const bool on_host = is_host(&location) || managed;
+    if (on_host)
         r = em_host_books(&vram);
     if (r)
         return r;
@@ -100,8 +109,9 @@ CUresult em_pool_new(const struct em_device *device, CUmemLocation location, str
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while creating a memory pool");
     p->device = device;
     p->location = location;
+    p->managed = managed;
     p->vram = vram;
-    p->access = is_host(&location) || device->ordinal >= 64 ? 0 : UINT64_C(1) << device->ordinal;
+    p->access = on_host || device->ordinal >= 64 ? 0 : UINT64_C(1) << device->ordinal;
     for (int i = 0; i < 3; i++)
         p->reuse[i] = 1;
     p->capacity_B = whole_blocks(vram, vram->total);
@@ -127,15 +137,19 @@ void em_pool_drop(struct em_pool *p)
     dm_free(p);
 }
 
+static const struct em_device *device_of(const CUmemLocation *location)
+{
+    return &em_devices[location->type == CU_MEM_LOCATION_TYPE_DEVICE ? location->id : 0];
+}
+
 CUresult em_pool_create(const CUmemPoolProps *props, CUmemoryPool *out)
 {
     struct em_pool *p = NULL;
-    const struct em_device *device =
-        is_host(&props->location) ? &em_devices[0] : &em_devices[props->location.id];
     em_lock();
     CUresult r = em_device_lost();
     if (!r)
-        r = em_pool_new(device, props->location, &p);
+        r = em_pool_new(device_of(&props->location), props->location,
+                        props->allocType == CU_MEM_ALLOCATION_TYPE_MANAGED, &p);
     if (r)
         goto unlock;
     p->handle_types = (unsigned)props->handleTypes;
@@ -175,7 +189,7 @@ CUresult em_pool_destroy(CUmemoryPool handle)
         goto unlock;
     // "Destroying the current mempool of a device sets the default mempool of that device as the
     // current mempool for that device."
-    if (places && !place_of(&p->location, &place) && place->current == p)
+    if (places && !place_of(&p->location, p->managed, &place) && place->current == p)
         place->current = place->standard;
     p->threshold = 0;
     em_object_retire(&p->object);
@@ -186,17 +200,16 @@ unlock:
 
 // Returns the default pool of a location, and creates it at the first use.
 // Precondition: em_lock held.
-static CUresult standard_of(const CUmemLocation *location, struct em_pool **out)
+static CUresult standard_of(const CUmemLocation *location, bool managed, struct em_pool **out)
 {
     em_assert_locked();
     struct place *place;
-    CUresult r = place_of(location, &place);
+    CUresult r = place_of(location, managed, &place);
     if (r)
         return r;
     if (!place->standard) {
         struct em_pool *p;
-        r = em_pool_new(is_host(location) ? &em_devices[0] : &em_devices[location->id], *location,
-                        &p);
+        r = em_pool_new(device_of(location), *location, managed, &p);
         if (r)
             return r;
         p->standard = true;
@@ -214,30 +227,30 @@ static CUresult standard_of(const CUmemLocation *location, struct em_pool **out)
 }
 
 // Returns the pool that cuMemAllocAsync uses at a location. Precondition: em_lock held.
-static CUresult current_of(const CUmemLocation *location, struct em_pool **out)
+static CUresult current_of(const CUmemLocation *location, bool managed, struct em_pool **out)
 {
     em_assert_locked();
     struct em_pool *standard;
     struct place *place;
-    CUresult r = standard_of(location, &standard);
+    CUresult r = standard_of(location, managed, &standard);
     if (!r)
-        r = place_of(location, &place);
+        r = place_of(location, managed, &place);
     if (!r)
         *out = place->current;
     return r;
 }
 
 // Precondition: em_lock held.
-static CUresult set_current(const CUmemLocation *location, struct em_pool *p)
+static CUresult set_current(const CUmemLocation *location, bool managed, struct em_pool *p)
 {
     em_assert_locked();
     struct em_pool *standard;
     struct place *place, *own;
-    CUresult r = standard_of(location, &standard);
+    CUresult r = standard_of(location, managed, &standard);
     if (!r)
-        r = place_of(location, &place);
+        r = place_of(location, managed, &place);
     if (!r)
-        r = place_of(&p->location, &own);
+        r = place_of(&p->location, p->managed, &own);
     if (r)
         return r;
     if (p->imported)
@@ -247,33 +260,47 @@ static CUresult set_current(const CUmemLocation *location, struct em_pool *p)
             "the current one",
             p->object.number);
     if (own != place)
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "CUmemoryPool #%u is at location {type %d, id %d}, not at {type %d, id %d}",
-                       p->object.number, (int)p->location.type, p->location.id, (int)location->type,
-                       location->id);
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "CUmemoryPool #%u is a pool of %s memory at location {type %d, id %d}, not of "
+            "%s memory at {type %d, id %d}",
+            p->object.number, p->managed ? "managed" : "pinned", (int)p->location.type,
+            p->location.id, managed ? "managed" : "pinned", (int)location->type, location->id);
     place->current = p;
     return CUDA_SUCCESS;
 }
 
-CUresult em_pool_of_location(const CUmemLocation *location, enum em_pool_which which,
+CUresult em_pool_of_location(const CUmemLocation *location, bool managed, enum em_pool_which which,
                              CUmemoryPool *out)
 {
     struct em_pool *p;
     em_lock();
-    CUresult r = which == EM_POOL_STANDARD ? standard_of(location, &p) : current_of(location, &p);
+    CUresult r = which == EM_POOL_STANDARD ? standard_of(location, managed, &p)
+                                           : current_of(location, managed, &p);
     if (!r)
         *out = (CUmemoryPool)(uintptr_t)p->object.handle;
     em_unlock();
     return r;
 }
 
-CUresult em_pool_choose(const CUmemLocation *location, CUmemoryPool handle)
+CUresult em_pool_choose(const CUmemLocation *location, bool managed, CUmemoryPool handle)
 {
     struct em_pool *p;
     em_lock();
     CUresult r = em_pool_get(handle, &p);
     if (!r)
-        r = set_current(location, p);
+        r = set_current(location, managed, p);
+    em_unlock();
+    return r;
+}
+
+CUresult em_pool_choose_any(const CUmemLocation *location, CUmemoryPool handle)
+{
+    struct em_pool *p;
+    em_lock();
+    CUresult r = em_pool_get(handle, &p);
+    if (!r)
+        r = set_current(location, p->managed, p);
     em_unlock();
     return r;
 }
@@ -287,10 +314,12 @@ CUresult em_pool_alloc_async(const CUmemoryPool *handle, uint64_t size, struct e
     CUgraphNodeParams node = {.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC, .alloc = {.bytesize = size}};
     bool captured = em_stream_is_captured(stream);
     em_lock();
-    CUresult r = handle ? em_pool_get(*handle, &p) : current_of(&l, &p);
+    CUresult r = handle ? em_pool_get(*handle, &p) : current_of(&l, false, &p);
     if (!r && captured)
         node.alloc.poolProps =
-            (CUmemPoolProps){.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = p->location};
+            (CUmemPoolProps){.allocType = p->managed ? CU_MEM_ALLOCATION_TYPE_MANAGED
+                                                     : CU_MEM_ALLOCATION_TYPE_PINNED,
+                             .location = p->location};
     else if (!r)
         r = em_pool_alloc(p, size, out);
     if (em_unlikely(em_order_on) && !r && !captured && *out)

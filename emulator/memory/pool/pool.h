@@ -24,9 +24,12 @@ struct em_pool {
     struct em_object object; // type EM_POOL, in no context; each allocation holds a reference
     const struct em_device *device; // the first device if the pool is on the host
     CUmemLocation location;
+    bool managed; // of managed memory
     unsigned handle_types;
     bool standard;   // the default pool of its location: cannot be destroyed
     uint64_t access; // one bit per device that may use the memory, its own included
+    bool
+        host_access; // managed: cuMemPoolSetAccess has granted it; the host can access all the same
 
     int reuse[3]; // CU_MEMPOOL_ATTR_REUSE_*; index 0 is the first of them
     uint64_t threshold;
@@ -55,21 +58,24 @@ CUresult em_pool_destroy(CUmemoryPool handle);
 CUresult em_pool_get(CUmemoryPool handle, struct em_pool **out);
 // Creates a pool without memory and without a handle, or returns CUDA_ERROR_OUT_OF_MEMORY.
 // em_pool_start gives it a handle. Precondition: em_lock held.
-CUresult em_pool_new(const struct em_device *device, CUmemLocation location, struct em_pool **out);
+CUresult em_pool_new(const struct em_device *device, CUmemLocation location, bool managed,
+                     struct em_pool **out);
 CUresult em_pool_start(struct em_pool *pool);
 // Frees a pool that has not been started. Precondition: em_lock held.
 void em_pool_drop(struct em_pool *pool);
 
-// Returns the default pool of a location, or the pool that cuMemAllocAsync uses there. Takes the
-// lock.
+// Returns the default pool of a location, or the pool that cuMemAllocAsync uses there. A location
+// has pools of managed memory apart from the others. Takes the lock.
 enum em_pool_which { EM_POOL_STANDARD, EM_POOL_CURRENT };
-CUresult em_pool_of_location(const CUmemLocation *location, enum em_pool_which which,
+CUresult em_pool_of_location(const CUmemLocation *location, bool managed, enum em_pool_which which,
                              CUmemoryPool *out);
 // Makes a pool the location's current one. Takes the lock.
-CUresult em_pool_choose(const CUmemLocation *location, CUmemoryPool handle);
+CUresult em_pool_choose(const CUmemLocation *location, bool managed, CUmemoryPool handle);
+// The same for the kind of memory that the pool holds.
+CUresult em_pool_choose_any(const CUmemLocation *location, CUmemoryPool handle);
 // Checks that a location can have pools. Returns CUDA_ERROR_INVALID_VALUE if the location does not
 // exist, `no_pools` if locations of this type have no pools.
-CUresult em_pool_location(const CUmemLocation *location, CUresult no_pools);
+CUresult em_pool_location(const CUmemLocation *location, bool managed, CUresult no_pools);
 
 // cuMemPoolTrimTo, cuMemPoolSetAttribute and so on. If the pool was imported, only its access can
 // be read and set. All take the lock.

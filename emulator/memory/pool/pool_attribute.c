@@ -137,14 +137,14 @@ static CUresult check_access(const struct em_pool *p, const CUmemAccessDesc *d)
                         "flags is %d, but must be CU_MEM_ACCESS_FLAGS_PROT_NONE (0) or "
                         "CU_MEM_ACCESS_FLAGS_PROT_READWRITE (3)",
                         (int)d->flags);
-        if (!r && no_access && on_device && p->location.id == d->location.id)
+        if (!r && no_access && on_device && !p->managed && p->location.id == d->location.id)
             r = em_fail(CUDA_ERROR_INVALID_DEVICE,
                         "flags is CU_MEM_ACCESS_FLAGS_PROT_NONE, but device %d cannot lose the "
                         "access to its own memory pool",
                         d->location.id);
         return r;
     }
-    if (on_device)
+    if (on_device && !p->managed)
         return em_fail(
             CUDA_ERROR_NOT_SUPPORTED,
             "location.type is %d, but only devices can have access to a device's memory pool",
@@ -152,10 +152,10 @@ static CUresult check_access(const struct em_pool *p, const CUmemAccessDesc *d)
     if (!known || (d->location.type != CU_MEM_LOCATION_TYPE_HOST &&
                    d->location.type != CU_MEM_LOCATION_TYPE_HOST_NUMA))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "flags is %d and location.type is %d: the host's memory pool takes "
+                       "flags is %d and location.type is %d: the memory pool takes "
                        "CU_MEM_ACCESS_FLAGS_PROT_READWRITE (3) for locations on the host",
                        (int)d->flags, (int)d->location.type);
-    if (no_access)
+    if (no_access && !p->managed)
         return em_fail(
             CUDA_ERROR_NOT_SUPPORTED,
             "flags is CU_MEM_ACCESS_FLAGS_PROT_NONE, but the host cannot lose the access "
@@ -171,8 +171,10 @@ CUresult em_pool_set_access(CUmemoryPool handle, const CUmemAccessDesc *map, siz
     for (size_t i = 0; i < count && !r; i++)
         r = check_access(p, &map[i]);
     for (size_t i = 0; i < count && !r; i++) {
-        if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+        if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE) {
+            p->host_access = map[i].flags != 0;
             continue;
+        }
         uint64_t bit = map[i].location.id < 64 ? UINT64_C(1) << map[i].location.id : 0;
         p->access = map[i].flags ? p->access | bit : p->access & ~bit;
     }
@@ -200,7 +202,7 @@ CUresult em_pool_get_access(CUmemoryPool handle, const CUmemLocation *location,
         break;
     case CU_MEM_LOCATION_TYPE_HOST:
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-        may = on_host;
+        may = p->managed ? p->host_access : on_host;
         break;
     default:
         r = em_fail(

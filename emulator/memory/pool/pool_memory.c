@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "advice.h"
 #include "alloc.h"
 #include "arithmetic.h"
 #include "call.h"
@@ -49,8 +50,7 @@ void em_pools_remove(struct em_pool *p)
 
 unsigned em_pool_map_flags(const struct em_pool *p)
 {
-    bool host = p->location.type != CU_MEM_LOCATION_TYPE_DEVICE;
-    return DM_MAP_READ | DM_MAP_WRITE | (host ? DM_MAP_HOST : 0);
+    return DM_MAP_READ | DM_MAP_WRITE | (em_pool_on_host(p) ? DM_MAP_HOST : 0);
 }
 
 static uint64_t block_count(const struct em_pool *p)
@@ -249,6 +249,7 @@ static void release(struct em_allocation *a)
     struct em_piece *piece = a->owner;
     piece->pool->used_B -= a->size;
     em_piece_unref(piece);
+    em_advice_free(a->advice);
     dm_free(a);
 }
 
@@ -274,8 +275,7 @@ static CUresult pool_find_range(struct em_pool *p, uint64_t size, uint64_t *at, 
                    "%llu bytes, and %llu bytes of the %s are free",
                    (unsigned long long)size, p->object.number, (unsigned long long)p->capacity_B,
                    (unsigned long long)(p->vram->total - p->vram->used),
-                   p->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? "device's memory"
-                                                                   : "host's memory");
+                   em_pool_on_host(p) ? "host's memory" : "device's memory");
 }
 
 static struct em_allocation piece_allocation(struct em_pool *p, struct em_piece *piece,
@@ -285,7 +285,8 @@ static struct em_allocation piece_allocation(struct em_pool *p, struct em_piece 
     return (struct em_allocation){
         .base = at,
         .size = size,
-        .host = p->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? 0 : at,
+        .host = em_pool_on_host(p) ? at : 0,
+        .of_managed_pool = p->managed,
         .kind = EM_MEMORY_POOLED,
         .device = p->device->ordinal,
         .handle_types = p->handle_types,

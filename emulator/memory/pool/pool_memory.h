@@ -20,5 +20,10 @@ struct em_piece *em_piece_ref(const struct em_allocation *a);
 void em_piece_unref(struct em_piece *piece);
 // If the memory is an imported pointer, importing the pointer again makes a new mapping.
 void em_pool_forget_import(struct em_allocation *a);
+// Whether the host may access the pool's memory.
+static inline bool em_pool_on_host(const struct em_pool *pool)
+{
+    return pool->managed || pool->location.type != CU_MEM_LOCATION_TYPE_DEVICE;
+}
 // Returns the DM_MAP_* flags of the pool's memory.
 unsigned em_pool_map_flags(const struct em_pool *pool);

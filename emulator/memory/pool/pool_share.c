@@ -166,9 +166,9 @@ CUresult em_pool_import(int fd, CUmemoryPool *out)
         goto unlock;
     CUmemLocation location = {.type = (CUmemLocationType)head.location_type,
                               .id = head.location_id};
-    r = em_pool_location(&location, CUDA_ERROR_NOT_SUPPORTED);
+    r = em_pool_location(&location, false, CUDA_ERROR_NOT_SUPPORTED);
     if (!r)
-        r = em_pool_new(&em_devices[head.device], location, &p);
+        r = em_pool_new(&em_devices[head.device], location, false, &p);
     if (r)
         goto unlock;
     p->imported = true;
