@@ -182,7 +182,20 @@ CUresult api_cuCtxGetLimit(size_t *pvalue, CUlimit limit)
 
 CUresult api_cuCtxSetLimit(CUlimit limit, size_t value)
 {
-    return em_limit_set(em_self.current, limit, value);
+    struct em_context *context = em_self.current;
+    uint64_t rounded = value;
+    size_t now = 0;
+    CUresult r = em_limit_round(context, limit, &rounded);
+    if (!r)
+        r = em_limit_get(context, limit, &now);
+    if (r)
+        return r;
+    // The driver waits before it changes the stacks of kernels (recorded: x_runtime,
+    // waiting/limit-set-stack).
+    if (limit == CU_LIMIT_STACK_SIZE && now != rounded)
+        em_context_drain(context);
+    em_limit_set(context, limit, rounded);
+    return CUDA_SUCCESS;
 }
 
 CUresult api_cuCtxGetCacheConfig(CUfunc_cache *pconfig)

@@ -9,6 +9,7 @@
 #include "context.h"
 #include "device.h"
 #include "lock.h"
+#include "memory_device.h"
 #include "order.h"
 #include "record.h"
 #include "record_array.h"
@@ -150,11 +151,17 @@ static void check_unused(const struct em_storage *s)
         em_order_free(s->address, s->size_B);
 }
 
+// The driver waits for the work of the context before it frees an array (recorded: x_runtime,
+// waiting/free-array). In that time another thread may destroy it too, so it is looked up again.
 CUresult em_array_destroy(CUarray handle)
 {
     struct em_array *a;
     em_lock();
     CUresult r = em_array_get(handle, &a);
+    if (!r && !a->whole && !a->parent && !a->lent)
+        r = em_memory_wait_idle(a->object.context);
+    if (!r)
+        r = em_array_get(handle, &a);
     if (!r && a->whole)
         em_explain(CUDA_SUCCESS,
                    "CUarray #%u is a plane of CUarray #%u, which owns it; nothing was destroyed",
@@ -284,6 +291,10 @@ CUresult em_mipmap_destroy(CUmipmappedArray handle)
     struct em_mipmap *m;
     em_lock();
     CUresult r = em_mipmap_get(handle, &m);
+    if (!r && !m->lent)
+        r = em_memory_wait_idle(m->object.context);
+    if (!r)
+        r = em_mipmap_get(handle, &m);
     if (!r && m->lent)
         em_explain(CUDA_SUCCESS,
                    "CUmipmappedArray #%u belongs to a graphics resource; nothing was destroyed",

@@ -78,9 +78,10 @@ static bool is_fixed(const struct em_context *context, CUlimit limit)
     return fixed;
 }
 
-CUresult em_limit_set(struct em_context *context, CUlimit limit, uint64_t value)
+CUresult em_limit_round(struct em_context *context, CUlimit limit, uint64_t *wanted)
 {
     em_assert_unlocked();
+    uint64_t value = *wanted;
     CUresult r = check(context->device, limit);
     if (r)
         return r;
@@ -106,8 +107,14 @@ CUresult em_limit_set(struct em_context *context, CUlimit limit, uint64_t value)
     value = (value + l->granule - 1) / l->granule * l->granule;
     if (value > l->maximum)
         value = l->maximum;
+    *wanted = value;
+    return CUDA_SUCCESS;
+}
+
+void em_limit_set(struct em_context *context, CUlimit limit, uint64_t value)
+{
+    em_assert_unlocked();
     em_lock();
     context->limit[limit] = value;
     em_unlock();
-    return CUDA_SUCCESS;
 }

@@ -77,9 +77,29 @@ CUresult em_graph_edge_add(struct em_graph_node *from, struct em_graph_node *to,
     e->next_in_bucket = *place;
     *place = e;
     from->out_count++;
+    if (!to->in_count)
+        em_graph_root_remove(to);
     to->in_count++;
     g->edge_count++;
     return CUDA_SUCCESS;
+}
+
+void em_graph_root_add(struct em_graph_node *n)
+{
+    em_assert_locked();
+    n->previous_root = NULL;
+    n->next_root = n->graph->first_root;
+    if (n->next_root)
+        n->next_root->previous_root = n;
+    n->graph->first_root = n;
+}
+
+void em_graph_root_remove(struct em_graph_node *n)
+{
+    em_assert_locked();
+    *(n->previous_root ? &n->previous_root->next_root : &n->graph->first_root) = n->next_root;
+    if (n->next_root)
+        n->next_root->previous_root = n->previous_root;
 }
 
 void em_graph_edge_remove(struct em_graph_edge *e)
@@ -97,6 +117,8 @@ void em_graph_edge_remove(struct em_graph_edge *e)
     *(e->next_in ? &e->next_in->previous_in : &to->last_in) = e->previous_in;
     from->out_count--;
     to->in_count--;
+    if (!to->in_count)
+        em_graph_root_add(to);
     g->edge_count--;
     dm_free(e);
 }

@@ -19,6 +19,7 @@ struct em_held_object;
 struct em_graph {
     struct em_object object;            // type EM_GRAPH, in no context
     struct em_graph_node *first, *last; // in the order of their creation
+    struct em_graph_node *first_root;   // the last one that has become a root
     uint64_t node_count, edge_count;
     struct em_graph_edge **buckets; // the edges by their two ends
     uint64_t bucket_count;
@@ -46,6 +47,7 @@ struct em_graph_node {
     struct em_object object; // type EM_GRAPH_NODE, in no context
     struct em_graph *graph;
     struct em_graph_node *previous, *next;
+    struct em_graph_node *previous_root, *next_root; // while it has no dependencies
     CUgraphNodeType type;
     uint32_t in_count, out_count;
     struct em_graph_edge *first_in, *last_in, *first_out, *last_out;
@@ -83,6 +85,10 @@ static inline CUgraphNode em_graph_node_handle(const struct em_graph_node *node)
 {
     return (CUgraphNode)(uintptr_t)node->object.handle;
 }
+
+// A node begins or ends to be a root. Precondition: em_lock held.
+void em_graph_root_add(struct em_graph_node *node);
+void em_graph_root_remove(struct em_graph_node *node);
 
 // A node without edges. It takes over `params`, also on failure.
 CUresult em_graph_node_new(struct em_graph *graph, CUgraphNodeType type, void *params,

@@ -60,6 +60,7 @@ CUresult em_graph_node_new(struct em_graph *g, CUgraphNodeType type, void *param
     n->previous = g->last;
     *(g->last ? &g->last->next : &g->first) = n;
     g->last = n;
+    em_graph_root_add(n);
     g->node_count++;
     g->memory_nodes += em_node_memory(type, params) != NULL;
     g->conditional_nodes += type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
@@ -76,6 +77,7 @@ void em_graph_node_drop(struct em_graph_node *n)
         em_graph_edge_remove(n->first_in);
     while (n->first_out)
         em_graph_edge_remove(n->first_out);
+    em_graph_root_remove(n);
     *(n->previous ? &n->previous->next : &g->first) = n->next;
     *(n->next ? &n->next->previous : &g->last) = n->previous;
     g->node_count--;

@@ -24,6 +24,13 @@ static CUresult check_capacity(const void *list, const size_t *count)
     return CUDA_SUCCESS;
 }
 
+// The driver lists the root first that has become one last. (asked on an H200)
+static const struct em_graph_node *next_node(const struct em_graph_node *n,
+                                             enum em_node_choice which)
+{
+    return which == EM_ROOT_NODES ? n->next_root : n->next;
+}
+
 CUresult em_graph_nodes(CUgraph handle, enum em_node_choice which, CUgraphNode *nodes,
                         size_t *count)
 {
@@ -34,9 +41,8 @@ CUresult em_graph_nodes(CUgraph handle, enum em_node_choice which, CUgraphNode *
         r = check_capacity(nodes, count);
     if (!r) {
         size_t found = 0, capacity = nodes ? *count : SIZE_MAX;
-        for (const struct em_graph_node *n = g->first; n && found < capacity; n = n->next) {
-            if (which == EM_ROOT_NODES && n->in_count)
-                continue;
+        const struct em_graph_node *n = which == EM_ROOT_NODES ? g->first_root : g->first;
+        for (; n && found < capacity; n = next_node(n, which)) {
             if (nodes)
                 nodes[found] = em_graph_node_handle(n);
             found++;

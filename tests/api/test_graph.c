@@ -320,6 +320,37 @@ TEST(lists_of_nodes)
     }
 }
 
+static void expect_roots(CUgraph g, size_t count, const CUgraphNode *want)
+{
+    CUgraphNode got[8];
+    size_t found = 8;
+    EXPECT_OK(cuGraphGetRootNodes(g, got, &found));
+    EXPECT_EQ(found, count);
+    for (size_t i = 0; i < count && i < found; i++)
+        EXPECT(got[i] == want[i]);
+}
+
+// The root that has become one last is the first, as on an H200.
+TEST(order_of_roots)
+{
+    CUgraphNode n[4];
+    start();
+    CUgraph g = new_graph();
+    for (int i = 0; i < 3; i++)
+        MUST(cuGraphAddEmptyNode(&n[i], g, NULL, 0));
+    MUST(cuGraphAddEmptyNode(&n[3], g, &n[1], 1));
+    expect_roots(g, 3, (CUgraphNode[]){n[2], n[1], n[0]});
+    MUST(cuGraphAddDependencies(g, &n[0], &n[1], NULL, 1));
+    expect_roots(g, 2, (CUgraphNode[]){n[2], n[0]});
+    MUST(cuGraphRemoveDependencies(g, &n[0], &n[1], NULL, 1));
+    expect_roots(g, 3, (CUgraphNode[]){n[1], n[2], n[0]});
+    MUST(cuGraphDestroyNode(n[1]));
+    expect_roots(g, 3, (CUgraphNode[]){n[3], n[2], n[0]});
+    MUST(cuGraphDestroyNode(n[2]));
+    expect_roots(g, 2, (CUgraphNode[]){n[3], n[0]});
+    EXPECT_OK(cuGraphDestroy(g));
+}
+
 TESTS(CASE(copies_and_fills), CASE(branches_wait_for_each_other), CASE(waits_for_the_program),
       CASE(events), CASE(barrier_after_launch), CASE(semaphores), CASE(memory),
-      CASE(captured_memory), CASE(child_graphs), CASE(lists_of_nodes))
+      CASE(captured_memory), CASE(child_graphs), CASE(lists_of_nodes), CASE(order_of_roots))

@@ -128,6 +128,40 @@ TEST(blocking_stream_follows)
         pthread_join(thread, NULL);                                                                \
     } while (0)
 
+// Arrays end, and the stacks of kernels change, when all work of the context is done.
+TEST(ends_of_arrays_wait)
+{
+    const CUDA_ARRAY3D_DESCRIPTOR d = {
+        .Width = 64, .Height = 64, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1};
+    CUarray array, level;
+    CUmipmappedArray mipmap;
+    start();
+    MUST(cuArray3DCreate(&array, &d));
+    EXPECT_WAITS(cuArrayDestroy(array));
+    MUST(cuMipmappedArrayCreate(&mipmap, &d, 2));
+    EXPECT_WAITS(cuMipmappedArrayDestroy(mipmap));
+    // A level belongs to its mipmapped array, so nothing ends.
+    MUST(cuMipmappedArrayCreate(&mipmap, &d, 2));
+    MUST(cuMipmappedArrayGetLevel(&level, mipmap, 0));
+    hold(NULL);
+    EXPECT_OK(cuArrayDestroy(level));
+    open_gate();
+    EXPECT_OK(cuMipmappedArrayDestroy(mipmap));
+}
+
+TEST(stack_limit_waits)
+{
+    size_t size;
+    start();
+    MUST(cuCtxGetLimit(&size, CU_LIMIT_STACK_SIZE));
+    hold(NULL);
+    EXPECT_OK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, size)); // the same
+    EXPECT_OK(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 1 << 22));
+    open_gate();
+    EXPECT_OK(cuCtxSynchronize());
+    EXPECT_WAITS(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, size + 4096));
+}
+
 TEST(host_work_waits)
 {
     static char pageable[64];
@@ -196,4 +230,4 @@ TEST(copy_fails_later)
 
 TESTS(CASE(device_work_returns), CASE(array_returns), CASE(blocking_stream_follows),
       CASE(host_work_waits), CASE(pinned_async_returns), CASE(fill_fails_later),
-      CASE(copy_fails_later))
+      CASE(copy_fails_later), CASE(ends_of_arrays_wait), CASE(stack_limit_waits))
