@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+# Addresses of mappings are others if the processor has protection keys.
+os.environ['CARDLESS_PKEYS'] = '0'
 TOOL, ROOT = sys.argv[1:3]
 WRITE = '--write' in sys.argv[3:]
 PROGRAMS = {os.path.basename(path): path for path in sys.argv[3:]}

@@ -13,7 +13,7 @@ class Pages:
 
     def __init__(self, root, programs, folder):
         self.folder, self.made = folder, {}
-        self.program, self.tool, self.traced = programs
+        self.program, self.tool, self.traced, self.runtime = programs
         self.layouts = json.loads(self.run('demo'))
         self.template = subprocess.run(
             [sys.executable, os.path.join(root, 'tools/gen/trace_page.py'),
@@ -24,11 +24,11 @@ class Pages:
         return subprocess.run([self.program, *arguments], check=True, capture_output=True,
                               text=True).stdout
 
-    def recorded_url(self, *arguments):
+    def recorded_url(self, *arguments, program=None):
         """The page of a real run."""
         recorded, page = (os.path.join(self.folder, f'real.{end}') for end in ('cardless', 'html'))
-        for command in (['run', '--diagnostics', 'off', '--trace', recorded, '--', self.traced,
-                         *arguments], ['trace', '--html', page, recorded]):
+        for command in (['run', '--diagnostics', 'off', '--trace', recorded, '--',
+                         program or self.traced, *arguments], ['trace', '--html', page, recorded]):
             subprocess.run([self.tool, *command], check=True)
         return 'file://' + page
 

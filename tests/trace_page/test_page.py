@@ -303,6 +303,21 @@ def test_recorded(page, pages):
     expect('memcpy' in text_of(page, '#details'), 'the command that a call waits for')
 
 
+def test_runtime(page, pages):
+    """A real run of the CUDA runtime: kinds of calls, failed ones, and what a call is made of."""
+    page.open(pages.recorded_url(program=pages.runtime))
+    equal(page.evaluate('cardless.model.calls.name.filter('
+                        '(_, i) => cardless.model.calls.failed[i])'),
+          ['cudaFree', 'cuMemFree_v2'], 'failed calls')
+    equal(page.evaluate('cardless.class_of_call(0)'), 'runtime', 'the kind of cudaMalloc')
+    page.evaluate('cardless.select({type: "call", index: '
+                  'cardless.model.calls.name.indexOf("cudaMemcpy3D")}, true)')
+    said = text_of(page, '#details')
+    expect('cuMemcpy3D_v2' in said and 'extent={width=8, height=4, depth=2}' in said,
+           f'details of cudaMemcpy3D: {said}')
+    equal(page.evaluate('cardless.model.memory.count'), 3, 'allocations without common bytes')
+
+
 def test_empty(page, pages):
     page.open(pages.url('empty'))
     equal(page.evaluate('cardless.model.calls.count'), 0, 'calls of an empty trace')
@@ -408,7 +423,7 @@ def test_pictures(page, pages):
 
 
 def main():
-    root, program, tool, traced, *names = sys.argv[1:]
+    root, program, tool, traced, runtime, *names = sys.argv[1:]
     if not find_browser():
         print('SKIPPED: no Chromium (Debian: chromium-headless-shell): the page is not tested')
         return SKIP
@@ -417,7 +432,7 @@ def main():
     tests = {name[5:]: test for name, test in globals().items() if name.startswith('test_')}
     with tempfile.TemporaryDirectory(prefix='cardless-page-') as folder, \
             Browser(WIDTH, HEIGHT) as page:
-        pages = Pages(root, (program, tool, traced), folder)
+        pages = Pages(root, (program, tool, traced, runtime), folder)
         page.open(pages.url('demo'))
         if update:
             with open(PICTURES, 'w', encoding='utf-8') as f:

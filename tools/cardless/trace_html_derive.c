@@ -69,19 +69,23 @@ static int compare_physical(const void *a, const void *b)
 }
 
 // An import, or memory that cuMemCreate has made, has no address and is below its mappings. If
-// mappings have nothing below them, an entry is made.
+// mappings of the same bytes have nothing below them, an entry is made. Allocations may be parts of
+// the same physical memory without common bytes.
 static void add_shared(struct html_derived *d, const struct trace_model *m, const uint32_t *members,
                        size_t count)
 {
     struct html_shared *s = &d->shared[d->shared_count];
     const struct trace_memory *first = &m->memories[members[0]];
     uint32_t root = TRACE_NONE;
+    bool aliases = false;
 
     *s = (struct html_shared){.born = first->born, .born_call = first->born_call};
     for (size_t i = 0; i < count && root == TRACE_NONE; i++)
         if (!m->memories[members[i]].address)
             root = members[i];
-    if (root == TRACE_NONE && count > 1)
+    for (size_t i = 0; i < count; i++)
+        aliases |= m->memories[members[i]].of != TRACE_NONE;
+    if (root == TRACE_NONE && aliases)
         root = (uint32_t)(m->memory_count + d->shared_count++);
     for (size_t i = 0; i < count; i++) {
         const struct trace_memory *a = &m->memories[members[i]];

@@ -22,6 +22,8 @@ import textwrap
 
 import lesson_pictures
 
+# Addresses of mappings are others if the processor has protection keys.
+os.environ['CARDLESS_PKEYS'] = '0'
 BUILD, ROOT, MODE = sys.argv[1:4]
 NUMBERS = sys.argv[4:]
 FOLDER = os.path.join(ROOT, 'docs', 'learn')

@@ -66,6 +66,7 @@ class Details {
         const {model} = this, c = model.calls, number = c.n[index];
         const thread = model.find('thread', c.thread[index]);
         const result = c.result[index] || '';
+        const inner = Array.from(c.outer.keys()).filter(i => c.outer[i] === index);
         return [
             heading('Call', `#${number}`, c.name[index]),
             result ? element('p', null, element(c.failed[index] ? 'span.badge.bad' :
@@ -75,6 +76,9 @@ class Details {
             argument_table(c.args[index]),
             facts([...this.when(item), ['Thread', thread && model.name_of(thread)],
                 ['Caller', c.caller && c.caller[index]]]),
+            this.links('Made by', c.outer[index] < 0 ? [] : this.items('call', [c.outer[index]])),
+            this.links('Calls that it made', this.items('call', inner),
+                ({index: i}) => format_ns(c.end[i] - c.start[i], 3)),
             this.links('Commands', this.items('command', model.commands_of_call.get(number))),
             this.links('Memory', this.items('memory', model.memory_of_call.get(number))),
             this.links('Arrays', this.items('array', model.arrays_of_call.get(number))),

@@ -118,9 +118,9 @@ function read_theme() {
     const style = getComputedStyle(document.documentElement);
     theme = {};
     for (const name of ['page', 'panel', 'raised', 'line', 'grid', 'text', 'soft', 'faint',
-        'accent', 'select', 'bad', 'warn', 'call', 'call-wait', 'kernel', 'copy', 'fill', 'host',
-        'signal', 'wait', 'event', 'graph', 'graphics', 'other', 'allocation', 'import',
-        'mapping', 'array', 'reservation', 'read', 'write', 'on-colour'])
+        'accent', 'select', 'bad', 'warn', 'call', 'call-wait', 'call-runtime', 'kernel', 'copy',
+        'fill', 'host', 'signal', 'wait', 'event', 'graph', 'graphics', 'other', 'allocation',
+        'import', 'mapping', 'array', 'reservation', 'read', 'write', 'on-colour'])
         theme[name] = style.getPropertyValue(`--${name}`).trim();
     theme.dark = style.getPropertyValue('--dark').trim() === '1';
 }

@@ -158,13 +158,15 @@ class App {
 
     class_of_call(i) {
         const c = this.model.calls;
-        return c.failed[i] ? 'failed' : c.waits[i] ? 'waits' : 'calls';
+        return c.failed[i] ? 'failed' : c.waits[i] ? 'waits' :
+            is_runtime_call(c.name[i]) ? 'runtime' : 'calls';
     }
 
     find_look_of_call(i) {
         const c = this.model.calls;
         return {
-            colour: c.failed[i] ? theme.bad : c.waits[i] ? theme['call-wait'] : theme.call,
+            colour: theme[{failed: 'bad', waits: 'call-wait', runtime: 'call-runtime',
+                calls: 'call'}[this.class_of_call(i)]],
             ink: c.waits[i] && !c.failed[i] ? theme.text : theme['on-colour'],
             text: () => c.name[i],
         };
@@ -286,8 +288,9 @@ class App {
             count(this.class_of_call(i));
         for (let i = 0; i < k.count; i++)
             count(k.class[i]);
-        const kinds = [['calls', 'calls', theme.call], ['waits', 'waiting',
-            theme['call-wait']], ['failed', 'failed', theme.bad],
+        const kinds = [['calls', counts.get('runtime') ? 'driver calls' : 'calls', theme.call],
+            ['runtime', 'runtime calls', theme['call-runtime']],
+            ['waits', 'waiting', theme['call-wait']], ['failed', 'failed', theme.bad],
         ...COMMAND_KINDS.map(([name, colour], i) => [i, name, theme[colour]])];
         by_id('filters').replaceChildren(...kinds.filter(([kind]) => counts.get(kind))
             .map(([kind, name, colour]) => element('button.chip', {
@@ -345,15 +348,18 @@ class App {
     call_row(row) {
         const {model} = this, c = model.calls, i = this.listed[row];
         const thread = model.find('thread', c.thread[i]);
-        return element(c.failed[i] ? 'div.call-row.failed' : 'div.call-row', null,
+        const kind = (c.failed[i] ? '.failed' : '') +
+            (is_runtime_call(c.name[i]) ? '.runtime' : '');
+        return element(`div.call-row${kind}`, null,
             element('span.soft', null, String(c.n[i])),
             element('span.soft', null, format_ns(c.start[i], 5)),
             element('span.soft', null, format_ns(c.end[i] - c.start[i], 3)),
             element('span.soft', null, thread ? model.name_of(thread) : ''),
-            element('span', null, '\u2003'.repeat(c.depth[i]), c.name[i], ' ',
+            element('span', null, '\u2003'.repeat(c.depth[i]),
+                element('span.name', null, c.name[i]), ' ',
                 element('span.args', null, c.args[i] || '')),
-            element('span.result', null, (c.result[i] || '').replace(/^(CUDA|cuda)_?SUCCESS$/i,
-                '✓')));
+            element('span.result', null, (c.result[i] || '').replace(/^CUDA_?SUCCESS$/i, '✓')
+                .replace(/^(CUDA_ERROR_|cudaError)/, '')));
     }
 
     diagnostic_card(d, index) {

@@ -80,6 +80,16 @@ function is_waiting_call(name) {
     return /Synchronize|EventQuery|StreamQuery/.test(name);
 }
 
+// A call of the CUDA runtime, below which the driver's calls are that it makes.
+function is_runtime_call(name) {
+    return /^(__)?cuda/.test(name);
+}
+
+// Whether a call has failed. Calls that return an earlier error have not.
+function has_failed(name, result) {
+    return result && !/SUCCESS|NOT_?READY|^0$|^$/i.test(result) && !/LastError$/.test(name);
+}
+
 class Model {
     constructor(data) {
         this.data = data;
@@ -103,20 +113,22 @@ class Model {
         c.failed = new Uint8Array(c.count);
         c.waits = new Uint8Array(c.count);
         c.depth = new Uint8Array(c.count);
-        const open = new Map(); // the ends of the calls that a thread is in
+        c.outer = new Int32Array(c.count).fill(-1); // the call that it was made inside of
+        const open = new Map(); // the calls that a thread is in
         const order = this.order_of(c.start);
         for (const i of order) {
             c.end[i] += c.start[i];
             this.duration = Math.max(this.duration, c.end[i]);
-            c.failed[i] = c.result[i] && !/SUCCESS|NOT_READY|^0$|^$/.test(c.result[i]) ? 1 : 0;
+            c.failed[i] = has_failed(c.name[i], c.result[i]) ? 1 : 0;
             c.waits[i] = is_waiting_call(c.name[i]) ? 1 : 0;
             let stack = open.get(c.thread[i]);
             if (!stack)
                 open.set(c.thread[i], stack = []);
-            while (stack.length && stack[stack.length - 1] <= c.start[i])
+            while (stack.length && c.end[stack[stack.length - 1]] <= c.start[i])
                 stack.pop();
             c.depth[i] = Math.min(stack.length, 5);
-            stack.push(c.end[i]);
+            c.outer[i] = stack.length ? stack[stack.length - 1] : -1;
+            stack.push(i);
         }
         c.by_number = index_of(c.n || []);
     }
