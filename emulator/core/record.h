@@ -75,6 +75,10 @@ struct em_record_memory {
 };
 void em_record_memory(const struct em_record_memory *memory);
 void em_record_memory_end(uint64_t id);
+// The number of physical memory, or 0 for NULL. The same file has the same number whenever it is
+// imported.
+struct dm_physical;
+uint64_t em_record_physical(const struct dm_physical *physical);
 
 // A diagnostic; `id` is "E03", `result` a code or 0.
 void em_record_diagnostic(const char *id, int result, const char *text);

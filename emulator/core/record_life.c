@@ -4,6 +4,7 @@
 #include "context_base.h"
 #include "lock.h"
 #include "object.h"
+#include "physical.h"
 #include "record.h"
 #include "stop.h"
 
@@ -39,6 +40,16 @@ void em_record_memory(const struct em_record_memory *m)
     em_field(&r, m->physical);
     em_field(&r, m->offset);
     em_record_put(&r);
+}
+
+uint64_t em_record_physical(const struct dm_physical *p)
+{
+    if (!p || p->kind == DM_PHYSICAL_SLICE)
+        return (uintptr_t)p;
+    const uint64_t parts[] = {p->file.dev, p->file.ino, p->payload};
+    struct rf_hash hash = RF_HASH_START;
+    rf_hash_add(&hash, parts, sizeof parts);
+    return rf_hash_end(&hash);
 }
 
 void em_record_memory_end(uint64_t id)

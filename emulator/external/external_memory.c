@@ -190,10 +190,11 @@ CUresult em_external_import(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUexte
         e->object.number, imported->info.what, (unsigned long long)imported->info.size,
         imported->dedicated ? ", dedicated" : "", (unsigned long long)imported->info.payload);
     if (__builtin_expect(em_recording, 0))
-        em_record_memory(&(struct em_record_memory){.id = e->object.handle,
-                                                    .kind = "imported external memory",
-                                                    .size_B = imported->size_B,
-                                                    .physical = (uintptr_t)imported->physical});
+        em_record_memory(
+            &(struct em_record_memory){.id = e->object.handle,
+                                       .kind = "imported external memory",
+                                       .size_B = imported->size_B,
+                                       .physical = em_record_physical(imported->physical)});
     *out = (CUexternalMemory)(uintptr_t)e->object.handle;
     goto unlock;
 drop_import:

@@ -88,7 +88,7 @@ static void record(const struct em_allocation *a)
                                                 .address = a->base,
                                                 .size_B = a->size,
                                                 .host = a->host,
-                                                .physical = (uintptr_t)a->physical,
+                                                .physical = em_record_physical(a->physical),
                                                 .offset = a->physical_offset});
 }
 

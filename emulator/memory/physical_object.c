@@ -79,7 +79,7 @@ static CUresult start_physical(struct dm_physical *physical, const CUmemAllocati
         em_record_memory(&(struct em_record_memory){.id = o->object.handle,
                                                     .kind = "physical memory",
                                                     .size_B = size,
-                                                    .physical = (uintptr_t)physical});
+                                                    .physical = em_record_physical(physical)});
     *out = o->object.handle;
     return CUDA_SUCCESS;
 drop:

@@ -37,14 +37,25 @@ static void put_size(struct em_text *text, uint64_t size_B)
         em_text_put(text, "%llu bytes", (unsigned long long)size_B);
 }
 
-// The oldest living memory with some of these bytes, or TRACE_NONE if there is no other one.
-static uint32_t oldest_of(const struct trace_model *m, uint32_t memory)
+static bool shares(const struct trace_model *m, uint32_t older, uint32_t memory)
 {
-    const struct trace_memory *a = &m->memories[memory];
-    for (uint32_t i = 0; i < memory && a->physical; i++)
-        if (m->memories[i].died == TRACE_NEVER && trace_memory_overlaps(&m->memories[i], a))
+    return m->memories[older].died == TRACE_NEVER &&
+           trace_memory_overlaps(&m->memories[older], &m->memories[memory]);
+}
+
+// The older living memory that this one is made of: the newest one without an address, such as an
+// import, else the oldest mapping. TRACE_NONE: nothing else has some of these bytes.
+static uint32_t below(const struct trace_model *m, uint32_t memory)
+{
+    uint32_t oldest = TRACE_NONE;
+    for (uint32_t i = memory; i-- && m->memories[memory].physical;) {
+        if (!shares(m, i, memory))
+            continue;
+        if (!m->memories[i].address)
             return i;
-    return TRACE_NONE;
+        oldest = i;
+    }
+    return oldest;
 }
 
 // "memory 2 (imported memory): 64 bytes at 0x…; the bytes of memory 1 from 4096 on; overlaps …".
@@ -62,7 +73,7 @@ static void add_memory(struct step_lines *l, const struct trace_model *m, uint32
         em_text_put(&text, " at 0x%llx", (unsigned long long)a->address);
     else
         em_text_put(&text, " without an address");
-    const uint32_t of = oldest_of(m, memory);
+    const uint32_t of = below(m, memory);
     if (of != TRACE_NONE) {
         em_text_put(&text, "; the bytes of memory %u", of + 1);
         if (a->offset != m->memories[of].offset)
@@ -70,8 +81,7 @@ static void add_memory(struct step_lines *l, const struct trace_model *m, uint32
     }
     bool any = false;
     for (uint32_t i = 0; i < memory && of != TRACE_NONE; i++) {
-        const struct trace_memory *b = &m->memories[i];
-        if (i == of || b->died != TRACE_NEVER || !trace_memory_overlaps(a, b))
+        if (i == of || !m->memories[i].address || !shares(m, i, memory))
             continue;
         em_text_put(&text, "%s memory %u", any ? "," : "; overlaps", i + 1);
         any = true;

@@ -68,33 +68,46 @@ static int compare_physical(const void *a, const void *b)
     return x->born < y->born ? -1 : x->born > y->born;
 }
 
-// An import, or memory that cuMemCreate has made, has no address and is below its mappings. If
-// mappings of the same bytes have nothing below them, an entry is made. Allocations may be parts of
-// the same physical memory without common bytes.
+// Whether `b` is what the mapping `a` shows a part of.
+static bool is_below(const struct trace_memory *b, const struct trace_memory *a)
+{
+    return !b->address && b->born <= a->born && a->born < b->died && trace_memory_overlaps(a, b);
+}
+
+// An import, or memory that cuMemCreate has made, has no address and is below its mappings: the
+// newest one if there are several, such as imports of one file. If mappings of the same bytes have
+// nothing below them, an entry is made. Allocations may be parts of the same physical memory
+// without common bytes.
 static void add_shared(struct html_derived *d, const struct trace_model *m, const uint32_t *members,
                        size_t count)
 {
     struct html_shared *s = &d->shared[d->shared_count];
     const struct trace_memory *first = &m->memories[members[0]];
-    uint32_t root = TRACE_NONE;
-    bool aliases = false;
+    bool makes = false;
 
     *s = (struct html_shared){.born = first->born, .born_call = first->born_call};
-    for (size_t i = 0; i < count && root == TRACE_NONE; i++)
-        if (!m->memories[members[i]].address)
-            root = members[i];
-    for (size_t i = 0; i < count; i++)
-        aliases |= m->memories[members[i]].of != TRACE_NONE;
-    if (root == TRACE_NONE && aliases)
-        root = (uint32_t)(m->memory_count + d->shared_count++);
+    for (size_t i = 0; i < count; i++) {
+        const struct trace_memory *a = &m->memories[members[i]];
+        uint32_t *below = &d->below[members[i]];
+
+        for (size_t k = i; a->address && k-- && *below == TRACE_NONE;)
+            if (is_below(&m->memories[members[k]], a))
+                *below = members[k];
+        makes |= a->of != TRACE_NONE && a->address && *below == TRACE_NONE;
+    }
+    if (!makes)
+        return;
     for (size_t i = 0; i < count; i++) {
         const struct trace_memory *a = &m->memories[members[i]];
 
+        if (!a->address || d->below[members[i]] != TRACE_NONE)
+            continue;
         if (a->size_B < UINT64_MAX - a->offset && a->offset + a->size_B > s->size_B)
             s->size_B = a->offset + a->size_B;
         s->died = a->died > s->died ? a->died : s->died;
-        d->below[members[i]] = members[i] == root ? TRACE_NONE : root;
+        d->below[members[i]] = (uint32_t)(m->memory_count + d->shared_count);
     }
+    d->shared_count++;
 }
 
 // Mappings of the same physical memory, whose lives overlap, belong together. A number of physical
