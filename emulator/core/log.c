@@ -14,13 +14,16 @@
 #include "sink.h"
 
 // "The maximum size of the buffer is 25600 bytes"; the programming guide: "limited to 100 entries".
-enum { LOG_B = 25600, LINES = 100, LINE_B = 2400 };
+enum { LOG_B = 25600, LINES = 100, LINE_B = EM_LOG_MESSAGE_B };
 
 // The lines that are kept, the oldest first. All is guarded by the lock of error.c.
 static struct {
     char bytes[LOG_B];
     uint32_t used_B;
-    uint32_t lengths[LINES]; // with the newline
+    struct line {
+        uint32_t length, at; // of the line with its newline; the place of the message in it
+        CUlogLevel level;
+    } lines[LINES];
     uint32_t count;
     uint64_t total; // of all lines ever; its low 32 bits are the iterator of the end
 } kept;
@@ -33,20 +36,20 @@ static const char left_out[] = "Older messages are left out: the buffer is too s
 
 static void drop_oldest(void)
 {
-    const uint32_t length = kept.lengths[0];
+    const uint32_t length = kept.lines[0].length;
     kept.used_B -= length;
     kept.count--;
     memmove(kept.bytes, kept.bytes + length, kept.used_B);
-    memmove(kept.lengths, kept.lengths + 1, kept.count * sizeof *kept.lengths);
+    memmove(kept.lines, kept.lines + 1, kept.count * sizeof *kept.lines);
 }
 
-static void keep(const char *line, uint32_t length)
+static void keep(const char *text, struct line line)
 {
-    while (kept.count == LINES || kept.used_B + length > LOG_B)
+    while (kept.count == LINES || kept.used_B + line.length > LOG_B)
         drop_oldest();
-    memcpy(kept.bytes + kept.used_B, line, length);
-    kept.used_B += length;
-    kept.lengths[kept.count++] = length;
+    memcpy(kept.bytes + kept.used_B, text, line.length);
+    kept.used_B += line.length;
+    kept.lines[kept.count++] = line;
     kept.total++;
 }
 
@@ -90,9 +93,9 @@ void em_log_add(CUlogLevel level, const char *text)
     char line[LINE_B];
     uint32_t at;
     const uint32_t length = write_line(level, text, line, &at);
-    keep(line, length);
+    em_log_due((CUlogIterator)kept.total);
+    keep(line, (struct line){length, at, level});
     write_file(line, length);
-    em_log_due(level, line + at, length - 1 - at);
     em_self.logged = em_self.entry != NULL;
 }
 
@@ -132,8 +135,25 @@ static uint32_t bytes_from(uint32_t first)
 {
     uint32_t sum = 0;
     for (uint32_t i = first; i < kept.count; i++)
-        sum += kept.lengths[i];
+        sum += kept.lines[i].length;
     return sum;
+}
+
+bool em_log_message(CUlogIterator number, struct em_log_message *out)
+{
+    em_error_lock();
+    const uint32_t before_end = (uint32_t)kept.total - number;
+    const bool found = before_end && before_end <= kept.count;
+    if (found) {
+        const struct line *line = &kept.lines[kept.count - before_end];
+        const uint32_t offset = kept.used_B - bytes_from(kept.count - before_end) + line->at;
+        out->level = line->level;
+        out->length = line->length - 1 - line->at;
+        memcpy(out->text, kept.bytes + offset, out->length);
+        out->text[out->length] = 0;
+    }
+    em_error_unlock();
+    return found;
 }
 
 // A message at the head and the lines from `first` on.

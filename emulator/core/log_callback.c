@@ -26,14 +26,6 @@ struct callback {
     struct callback *next;
 };
 
-// A message that was not delivered yet.
-struct em_log_due {
-    struct em_log_due *next;
-    CUlogLevel level;
-    size_t length;
-    char text[];
-};
-
 // The callbacks in the order of their registration, and the threads that wait until one is idle.
 static struct {
     struct dm_mutex lock;
@@ -42,28 +34,14 @@ static struct {
 } callbacks = {.lock = DM_MUTEX_INITIALIZER(LEAF), .idle = PTHREAD_COND_INITIALIZER};
 static unsigned callback_count; // atomic
 
-static void append(struct em_log_due **list, struct em_log_due *due)
-{
-    while (*list)
-        list = &(*list)->next;
-    *list = due;
-}
-
-void em_log_due(CUlogLevel level, const char *message, size_t length)
+void em_log_due(CUlogIterator number)
 {
     struct em_thread *self = em_thread();
     // Outside a call nothing would deliver it. The messages of a callback's own calls are not
     // passed to callbacks, because that might never end.
-    if (!__atomic_load_n(&callback_count, __ATOMIC_RELAXED) || !self->entry ||
-        self->in_log_callback)
-        return;
-    struct em_log_due *due = dm_alloc(sizeof *due + length + 1);
-    if (!due)
-        return; // the message is in the log
-    *due = (struct em_log_due){.level = level, .length = length};
-    memcpy(due->text, message, length);
-    due->text[length] = 0;
-    append(&self->log_due, due);
+    if (__atomic_load_n(&callback_count, __ATOMIC_RELAXED) && self->entry &&
+        !self->in_log_callback && self->log_due_count < EM_LOG_DUE_MOST)
+        self->log_due[self->log_due_count++] = number;
 }
 
 // ---- registration ----
@@ -146,13 +124,14 @@ CUresult em_log_unregister(CUlogsCallbackHandle handle)
 
 struct delivery {
     const struct callback *callback;
-    struct em_log_due *due;
+    struct em_log_message *message;
 };
 
 static void call_function(void *argument)
 {
     const struct delivery *d = argument;
-    d->callback->function(d->callback->data, d->due->level, d->due->text, d->due->length);
+    d->callback->function(d->callback->data, d->message->level, d->message->text,
+                          d->message->length);
 }
 
 // Enters the first callback that was registered after number `last`. Returns NULL if there is none.
@@ -180,12 +159,12 @@ static void leave(struct callback *c)
         drop(c);
 }
 
-static void deliver(struct em_log_due *due)
+static void deliver(struct em_log_message *message)
 {
     uint32_t last;
     for (struct callback *c = enter_after(0); c; c = enter_after(last)) {
         last = c->object.number;
-        if (dm_call_ends_thread(call_function, &(struct delivery){c, due}, NULL))
+        if (dm_call_ends_thread(call_function, &(struct delivery){c, message}, NULL))
             em_explain(CUDA_SUCCESS, "a callback for messages called pthread_exit, which would end "
                                      "the call that it belongs to; return from it instead");
         leave(c);
@@ -194,14 +173,13 @@ static void deliver(struct em_log_due *due)
 
 void em_log_deliver(struct em_thread *self)
 {
+    struct em_log_message message;
     const int saved = errno;
     self->in_log_callback = true;
-    while (self->log_due) {
-        struct em_log_due *due = self->log_due;
-        self->log_due = due->next;
-        deliver(due);
-        dm_free(due);
-    }
+    for (unsigned i = 0; i < self->log_due_count; i++)
+        if (em_log_message(self->log_due[i], &message))
+            deliver(&message);
+    self->log_due_count = 0;
     self->in_log_callback = false;
     errno = saved;
 }

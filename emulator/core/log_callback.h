@@ -2,11 +2,22 @@
 // Messages of the log that callbacks of the program are due to get.
 #pragma once
 #include <cuda.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct em_thread;
 
-// Notes that the callbacks should get this message. Precondition: the lock of error.c held.
-void em_log_due(CUlogLevel level, const char *message, size_t length);
+// Notes that the callbacks should get the message of this number. Precondition: the lock of error.c
+// held.
+void em_log_due(CUlogIterator number);
 // Calls the callbacks for the messages that they should get.
 void em_log_deliver(struct em_thread *self);
+
+enum { EM_LOG_MESSAGE_B = 2400 };
+struct em_log_message {
+    CUlogLevel level;
+    size_t length;
+    char text[EM_LOG_MESSAGE_B];
+};
+// Copies a message. Returns false if newer ones have taken its place.
+bool em_log_message(CUlogIterator number, struct em_log_message *out);

@@ -9,10 +9,11 @@
 #include "thread_state.h"
 
 struct em_entry;
-struct em_log_due;
 struct em_share;
 struct em_stream;
 struct em_text;
+
+enum { EM_LOG_DUE_MOST = 16 }; // messages of one call
 
 struct em_thread {
     const struct em_entry *entry;  // the call in progress, or NULL
@@ -31,9 +32,9 @@ struct em_thread {
     bool in_guard;                   // the call that runs ends with dm_guard_ends
     bool in_command;                 // this thread runs a command that waited
 
-    struct em_log_due
-        *log_due; // messages that callbacks get at the end of the call (log.h), or NULL
-    bool logged;  // the call that runs has added messages to the log
+    // Numbers of messages that callbacks get at the end of the call (log.h).
+    unsigned log_due[EM_LOG_DUE_MOST], log_due_count;
+    bool logged; // the call that runs has added messages to the log
     bool in_log_callback;
     struct em_message *message; // receives the text of errors (error.h), or NULL
     struct em_text *trace_note; // for the line of the call in progress (trace.h)
