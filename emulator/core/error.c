@@ -173,9 +173,9 @@ static bool reports_wanted(void)
 static void show_text(enum em_diagnostic id, const void *origin, const char *result,
                       const char *text)
 {
+    dm_assert_locked(&sink.lock);
     char where[64];
     em_call_text(em_call_now(), where, sizeof where);
-    dm_assert_locked(&sink.lock);
     const enum em_sink wanted = em_config()->sink;
     unsigned long before = count_message(origin);
     bool written = wanted == EM_SINK_JSON && write_json(id, em_entry_name(), where, result, text);

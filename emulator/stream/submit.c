@@ -69,6 +69,7 @@ static inline __attribute__((always_inline)) CUresult run_command(struct em_comm
 
 CUresult em_command_run(struct em_command *c)
 {
+    em_assert_unlocked();
     return run_command(c);
 }
 

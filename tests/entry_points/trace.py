@@ -137,7 +137,7 @@ def main():
     from apigen.table import ROOT, Table
     table = Table(path)
     generator = Generator(table)
-    facts = os.path.join(table.folder, table.dialect.one('facts'))
+    facts = [os.path.join(table.folder, f) for f in table.dialect.values['facts']]
     with tempfile.TemporaryDirectory() as folder:
         generator.write_entries(folder, facts, ROOT)
     rows = called(table)

@@ -24,9 +24,8 @@ def position(ns):
 
 def compared(rows):
     """(name, ours, the card's) of the rows that have both times, the largest gain first."""
-    both = [
-        (name, ours, float(card)) for name, (card, ours) in rows.items() if card and card != '-'
-    ]
+    both = [(name, ours, float(card)) for name, (card, ours) in rows.items()
+            if card and card != '-']
     return sorted(both, key=lambda row: row[1] / row[2])
 
 
