@@ -77,7 +77,7 @@ enum rf_kind {
                    // ticks until it returned successfully without outputs: no RETURN. With
                    // RF_CALL_OF_LIBRARY no number
     RF_RETURN,     // time, number of the call (not with RF_RETURN_OF_LIBRARY), result, blobs
-    RF_STREAM,     // id, number of CUstream #n or 0, handle, context, name
+    RF_STREAM,     // id, number of CUstream #n or 0, handle, context, name, enum rf_stream_order
     RF_SUBMIT,     // time, command, counted from the last one in the block (zigzag; 0 at first;
                    // not with RF_SUBMIT_SHARED: 1 << 63 | thread << 40 | number of the call),
                    // stream, name of its kind, call number or 0 (not with RF_SUBMIT_OF_CALL: it is
@@ -109,6 +109,9 @@ enum rf_kind {
     RF_SETTING, // a variable of the environment: NAME=value
     RF_KINDS,
 };
+
+// How a stream is ordered with the others of its context: a blocking one with the legacy stream.
+enum rf_stream_order { RF_STREAM_FREE, RF_STREAM_BLOCKING, RF_STREAM_LEGACY };
 
 enum { RF_SITES = 128 };    // a higher number: the call has no site
 enum { RF_ACCESS_BOX = 3 }; // the form of an access: a box of an array in these bytes

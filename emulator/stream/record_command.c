@@ -20,12 +20,15 @@ static void name_stream(struct em_stream *s)
     const char *name = em_stream_text(s, text, sizeof text);
     struct em_context *context = s->object.context;
     s->recorded = true;
-    struct em_record r = em_record_begin(RF_STREAM, 0, 4 * EM_FIELD_MOST_B + sizeof text + 2);
+    struct em_record r = em_record_begin(RF_STREAM, 0, 5 * EM_FIELD_MOST_B + sizeof text + 2);
     em_field(&r, s->id);
     em_field(&r, s->object.number);
     em_field(&r, s->object.handle);
     em_field(&r, context ? em_context_base(context)->object.handle : 0);
     em_field_text(&r, name);
+    em_field(&r, s->kind == EM_STREAM_LEGACY ? RF_STREAM_LEGACY
+                 : s->blocking               ? RF_STREAM_BLOCKING
+                                             : RF_STREAM_FREE);
     em_record_put(&r);
 }
 

@@ -88,12 +88,16 @@ def check_perfetto(folder, path):
     out = os.path.join(folder, 'out.json')
     run('trace', '--perfetto', out, path)
     with open(out, encoding='utf-8') as f:
-        slices = [e for e in json.load(f)['traceEvents'] if e.get('cat') == 'call']
+        events = json.load(f)['traceEvents']
+    slices = [e for e in events if e.get('cat') == 'call']
     copy = next(e for e in slices if e['name'] == 'cudaMemcpy3D')
     inner = next(e for e in slices if e['args'].get('runtime') == 'cudaMemcpy3D')
     assert 'number' not in copy['args'] and inner['args']['number'] > 1, (copy, inner)
     assert copy['ts'] <= inner['ts'] and \
         inner['ts'] + inner['dur'] <= copy['ts'] + copy['dur'] + 0.002, (copy, inner)
+    # Of the last command before it only: into the blocking stream, out of it, and into it again.
+    arrows = [e for e in events if e['ph'] == 's' and e['name'] == 'legacy']
+    assert len(arrows) == 3, arrows
 
 
 def check(folder, program):

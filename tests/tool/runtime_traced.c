@@ -59,6 +59,19 @@ static void make_graph(cudaStream_t stream)
     CHECK(cudaGraphDestroy(graph));
 }
 
+// The legacy stream waits for a blocking stream, and the other way round.
+static void order_streams(void *memory)
+{
+    cudaStream_t blocking;
+    CHECK(cudaStreamCreate(&blocking));
+    CHECK(cudaMemsetAsync(memory, 1, 16, blocking));
+    CHECK(cudaMemsetAsync(memory, 2, 16, blocking));
+    CHECK(cudaMemsetAsync(memory, 3, 16, NULL));
+    CHECK(cudaMemsetAsync(memory, 4, 16, NULL));
+    CHECK(cudaMemsetAsync(memory, 5, 16, blocking));
+    CHECK(cudaStreamDestroy(blocking));
+}
+
 int main(int argc, char **argv)
 {
     void *memory;
@@ -78,6 +91,7 @@ int main(int argc, char **argv)
         return 1;
     copy_box();
     make_graph(stream);
+    order_streams(memory);
     if (argc > 1 && *argv[1] == 'e')
         _exit(3);
     CHECK(cudaEventDestroy(event));

@@ -112,6 +112,7 @@ static bool define(struct trace_model *m, const struct trace_block *b, struct tr
         trace_field(r);
         stream->context_handle = trace_field(r);
         fill_text(r, stream->name, sizeof stream->name);
+        stream->order = trace_field(r);
         return true;
     }
     case RF_HANDLE: {

@@ -27,6 +27,7 @@ struct trace_stream {
     char name[64];    // "CUstream #1", or the name of a default stream
     uint32_t context; // the number of its CUcontext, or 0
     uint64_t context_handle;
+    uint64_t order; // enum rf_stream_order
 };
 
 struct trace_caller {
@@ -99,7 +100,7 @@ struct trace_edge {
     uint32_t to;   // in `commands`, or TRACE_NONE: the call below
     uint32_t call; // in `calls`: the call that waits for `from`, or TRACE_NONE
     uint64_t time;
-    const char *why; // "stream", "event", "semaphore", "word", "synchronise" or "query"
+    const char *why; // "stream", "legacy", "event", "semaphore", "word", "synchronise" or "query"
 };
 
 struct trace_memory {

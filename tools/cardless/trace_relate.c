@@ -179,6 +179,14 @@ static void find_aliases(struct trace_model *m)
     free(living);
 }
 
+static bool add_edge(struct trace_model *m, uint32_t from, uint32_t to, const char *why)
+{
+    struct trace_edge *e = trace_add_edge(m);
+    if (e)
+        *e = (struct trace_edge){from, to, TRACE_NONE, m->commands[to].queued, why};
+    return e != NULL;
+}
+
 // A stream orders each command after the one before it.
 static bool add_stream_edges(struct trace_model *m)
 {
@@ -192,14 +200,83 @@ static bool add_stream_edges(struct trace_model *m)
         if (c->stream == TRACE_NONE || c->launch != TRACE_NONE)
             continue;
         if (last[c->stream] != TRACE_NONE) {
-            struct trace_edge *e = trace_add_edge(m);
-            works = e != NULL;
-            if (e)
-                *e = (struct trace_edge){last[c->stream], i, TRACE_NONE, c->queued, "stream"};
+            works = add_edge(m, last[c->stream], i, "stream");
         }
         last[c->stream] = i;
     }
     free(last);
+    return works;
+}
+
+// ---- the legacy stream
+
+// A command of the legacy stream waits for the earlier ones of all blocking streams of its context,
+// and theirs wait for it.
+struct legacy {
+    uint32_t *last;   // of each stream, in `commands`
+    uint32_t *of;     // the legacy stream of each blocking stream, or TRACE_NONE
+    uint32_t *recent; // blocking streams with commands after the last legacy one
+    bool *is_recent;
+    size_t count; // of `recent`
+};
+
+static bool legacy_waits(struct trace_model *m, struct legacy *l, uint32_t command)
+{
+    const uint32_t stream = m->commands[command].stream;
+    size_t kept = 0;
+    bool works = true;
+    for (size_t i = 0; i < l->count && works; i++) {
+        const uint32_t other = l->recent[i];
+        if (l->of[other] != stream) {
+            l->recent[kept++] = other;
+            continue;
+        }
+        l->is_recent[other] = false;
+        works = add_edge(m, l->last[other], command, "legacy");
+    }
+    l->count = kept;
+    return works;
+}
+
+static bool blocking_waits(struct trace_model *m, struct legacy *l, uint32_t command)
+{
+    const uint32_t stream = m->commands[command].stream, legacy = l->of[stream];
+    const uint32_t before = l->last[stream], other = l->last[legacy];
+    if (!l->is_recent[stream]) {
+        l->is_recent[stream] = true;
+        l->recent[l->count++] = stream;
+    }
+    return other == TRACE_NONE || (before != TRACE_NONE && before > other) ||
+           add_edge(m, other, command, "legacy");
+}
+
+static bool add_legacy_edges(struct trace_model *m)
+{
+    const size_t n = m->stream_count + 1;
+    struct legacy l = {malloc(n * sizeof *l.last), malloc(n * sizeof *l.of),
+                       malloc(n * sizeof *l.recent), calloc(n, sizeof *l.is_recent), 0};
+    bool works = l.last && l.of && l.recent && l.is_recent;
+    for (size_t i = 0; works && i < m->stream_count; i++)
+        l.last[i] = l.of[i] = TRACE_NONE;
+    for (size_t i = 0; works && i < m->stream_count; i++)
+        for (size_t k = 0; m->streams[i].order == RF_STREAM_LEGACY && k < m->stream_count; k++)
+            if (m->streams[k].order == RF_STREAM_BLOCKING &&
+                m->streams[k].context_handle == m->streams[i].context_handle)
+                l.of[k] = (uint32_t)i;
+    for (uint32_t i = 0; works && i < m->command_count; i++) {
+        const struct trace_command *c = &m->commands[i];
+        if (c->stream == TRACE_NONE || c->launch != TRACE_NONE)
+            continue;
+        if (m->streams[c->stream].order == RF_STREAM_LEGACY)
+            works = legacy_waits(m, &l, i);
+        else if (l.of[c->stream] != TRACE_NONE)
+            works = blocking_waits(m, &l, i);
+        l.last[c->stream] = i;
+    }
+    free(l.last);
+    free(l.of);
+    free(l.recent);
+    free(l.is_recent);
     return works;
 }
 
@@ -385,5 +462,5 @@ bool trace_relate(struct trace_model *m)
         qsort(m->memories, m->memory_count, sizeof *m->memories, compare_memory);
     find_aliases(m);
     find_array_memory(m);
-    return add_stream_edges(m) && add_host_edges(m);
+    return add_stream_edges(m) && add_legacy_edges(m) && add_host_edges(m);
 }

@@ -7,7 +7,7 @@ const TABS = ['space', 'arrays', 'calls', 'diagnostics'];
 const PANES = {space: 'space-pane', arrays: 'array-pane', calls: 'calls-pane',
     diagnostics: 'diagnostics-pane'};
 const EDGE_COLOURS = {event: 'event', semaphore: 'signal', graph: 'graph', stream: 'faint',
-    synchronise: 'host', submission: 'soft'};
+    legacy: 'event', synchronise: 'host', query: 'host', submission: 'soft'};
 
 class App {
     constructor(data) {
