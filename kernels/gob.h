@@ -16,4 +16,5 @@ KN_INLINE unsigned gob_cell_B(unsigned column, unsigned row)
 struct gob_row {
     uint64_t x0_B, x1_B;
     unsigned y0, y1;
+    uintptr_t next; // where the next row of GOBs will be written, which is prefetched
 };

@@ -102,12 +102,15 @@ void kn_dsp_init_neon(struct kn_dsp *dsp);
 extern uint64_t kn_stream_min_B;
 extern uint64_t kn_stream_shifted_min_B; // the same of rows that do not begin where lines do
 extern uint64_t kn_prefetch_min_B;       // from here on, tiling prefetches its destination
+extern uint64_t kn_far_min_B;            // from here on, tiled boxes are probably not in L2
 extern uint64_t kn_copy_prefetch_min_B;  // from here on, straight copies prefetch both sides
 extern uint64_t kn_copy_string_min_B;    // from here on, straight copies use string moves
 extern uint64_t kn_copy_stream_min_B;    // from here on, they use streaming stores
+extern unsigned kn_copy_stream_pages;    // in so many pages beside each other, 1 or 8
 extern uint64_t
     kn_wide_max_B; // from here on, rows do not fit in the caches, and wider registers lose
-extern uint64_t kn_string_max_B; // up to here, fills use string stores
+extern uint64_t kn_string_max_B;      // up to here, fills use string stores
+extern uint64_t kn_fill_stream_min_B; // from here on, they use streaming stores
 #pragma GCC visibility pop
 
 // The references, and the pieces that the sets share.

@@ -3,28 +3,31 @@
 #include "kn_tile.h"
 #include "gob.h"
 #include "kn_dsp.h"
+#include "tile_path.h"
 
 // The C reference moves 16 bytes of a row at a time: a GOB is 8 x 4 such cells.
-KN_INLINE void gob_tile(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B, int stream)
+KN_INLINE void gob_tile(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B, enum tile_path path)
 {
     for (unsigned row = 0; row < 8; row++)
         for (unsigned column = 0; column < 4; column++)
             memcpy(gob + gob_cell_B(column, row), linear + row * pitch_B + column * 16, 16);
 }
 
-KN_INLINE void gob_untile(const uint8_t *gob, uint8_t *linear, uint64_t pitch_B, int stream)
+KN_INLINE void gob_untile(const uint8_t *gob, uint8_t *linear, uint64_t pitch_B,
+                          enum tile_path path)
 {
     for (unsigned row = 0; row < 8; row++)
         for (unsigned column = 0; column < 4; column++)
             memcpy(linear + row * pitch_B + column * 16, gob + gob_cell_B(column, row), 16);
 }
 
-KN_INLINE void gob_copy(uint8_t *dst, const uint8_t *src, int stream)
+KN_INLINE void gob_copy(uint8_t *dst, const uint8_t *src, enum tile_path path)
 {
     memcpy(dst, src, KN_GOB_B);
 }
 
 #define TILE_STREAM 0
+#include "tile_part.inc.h"
 #include "tile_row.inc.h"
 #define TILE_FENCE() ((void)0)
 #define TILE_SUFFIX(name) name##_c

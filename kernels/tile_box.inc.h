@@ -3,14 +3,14 @@
 // a box is walked.
 //
 // The file that includes this one has defined
-//   row_tile(), row_untile(),          one row of GOBs; tile_row.inc.h makes them from whole GOBs
-//   row_state_init()                   and parts of GOBs
 //   gob_copy()                         a whole GOB
 //   TILE_STREAM, TILE_FENCE()          whether there are non-temporal stores, and their fence
 //   TILE_SUFFIX()                      the name of a function of this set
-//   TILE_RETILE_EDGES                  optional: copies ragged boxes between surfaces
-//   TILE_RETILE_WHOLE                  with it: 1 if it is also faster for the whole GOBs of small
-//                                      boxes with ragged edges
+//   TILE_UNTILE_SHIFTED                optional: untiles to rows that do not begin where lines do,
+//                                      with non-temporal stores; returns false if it cannot
+//   TILE_RETILE_APART                  optional: copies between surfaces if the boxes do not begin
+//                                      at the same byte of a GOB
+// and has included tile_row.inc.h.
 #define TILE_GROUP_GOBS 4
 
 // The row of GOBs that holds row `y`.
@@ -19,10 +19,25 @@ KN_INLINE uint64_t row_of_gobs_B(const struct kn_surface *s, uint64_t y)
     return kn_tiled_offset_B(&s->tiled, 0, y & ~UINT64_C(7), s->z);
 }
 
-// Tiles one slice of a box, a row of GOBs at a time from top to bottom.
-KN_INLINE void slice_tile(struct kn_surface s, const uint8_t *linear, uint64_t pitch_B,
-                          uint64_t width_B, uint64_t rows, enum tile_path path)
+KN_INLINE void row_tile(uint8_t *gobs_at, uint64_t step_B, const struct gob_row *row,
+                        const uint8_t *linear, uint64_t pitch_B, enum tile_path path)
 {
+    TILE_BY_PATH(row_tile, path, gobs_at, step_B, row, linear, pitch_B);
+}
+
+KN_INLINE void row_untile(const uint8_t *gobs_at, uint64_t step_B, const struct gob_row *row,
+                          uint8_t *linear, uint64_t pitch_B, enum tile_path path)
+{
+    TILE_BY_PATH(row_untile, path, gobs_at, step_B, row, linear, pitch_B);
+}
+
+// Tiles one slice of a box, a row of GOBs at a time from top to bottom. `last` is true if no slice
+// follows.
+KN_INLINE void slice_tile(struct kn_surface s, const uint8_t *linear, uint64_t pitch_B,
+                          uint64_t width_B, uint64_t rows, bool last, enum tile_path path)
+{
+    struct kn_surface after = {s.base, s.tiled, s.x_B, s.y, last ? s.z : s.z + 1};
+    const uint8_t *first_after = s.base + row_of_gobs_B(&after, s.y);
     uint64_t step_B = kn_tiled_step_B(&s.tiled);
 
     for (uint64_t y = 0, next; y < rows; y = next) {
@@ -30,14 +45,17 @@ KN_INLINE void slice_tile(struct kn_surface s, const uint8_t *linear, uint64_t p
         struct gob_row row;
 
         next = y + 8 - y0 < rows ? y + 8 - y0 : rows;
-        row = (struct gob_row){s.x_B, s.x_B + width_B, y0, y0 + (unsigned)(next - y)};
-        row_tile(s.base + row_of_gobs_B(&s, s.y + y), step_B, row, linear + y * pitch_B, pitch_B,
+        row = (struct gob_row){s.x_B, s.x_B + width_B, y0, y0 + (unsigned)(next - y), 0};
+        row.next = (uintptr_t)(next < rows ? s.base + row_of_gobs_B(&s, s.y + next) : first_after);
+        row_tile(s.base + row_of_gobs_B(&s, s.y + y), step_B, &row, linear + y * pitch_B, pitch_B,
                  path);
     }
 }
 
-KN_INLINE void slice_untile(struct row_state *state, struct kn_surface s, uint8_t *linear,
-                            uint64_t pitch_B, uint64_t width_B, uint64_t rows, enum tile_path path)
+// `after` is the first byte of the next slice, or of this one if no slice follows.
+KN_INLINE void slice_untile(struct kn_surface s, uint8_t *linear, uint64_t pitch_B,
+                            uint64_t width_B, uint64_t rows, const uint8_t *after,
+                            enum tile_path path)
 {
     uint64_t step_B = kn_tiled_step_B(&s.tiled);
 
@@ -46,9 +64,10 @@ KN_INLINE void slice_untile(struct row_state *state, struct kn_surface s, uint8_
         struct gob_row row;
 
         next = y + 8 - y0 < rows ? y + 8 - y0 : rows;
-        row = (struct gob_row){s.x_B, s.x_B + width_B, y0, y0 + (unsigned)(next - y)};
-        row_untile(state, s.base + row_of_gobs_B(&s, s.y + y), step_B, row, linear + y * pitch_B,
-                   pitch_B, path);
+        row = (struct gob_row){s.x_B, s.x_B + width_B, y0, y0 + (unsigned)(next - y), 0};
+        row.next = (uintptr_t)(next < rows ? linear + next * pitch_B : after);
+        row_untile(s.base + row_of_gobs_B(&s, s.y + y), step_B, &row, linear + y * pitch_B, pitch_B,
+                   path);
     }
 }
 
@@ -61,11 +80,9 @@ KN_INLINE void slice_untile(struct row_state *state, struct kn_surface s, uint8_
 //   +---+---+---+---+---+---+---
 KN_INLINE void box_untile_blocks(struct kn_surface s, struct kn_linear linear, struct kn_box box)
 {
-    struct row_state state;
     uint64_t height = 8u << s.tiled.block_height_log2, depth = 1u << s.tiled.block_depth_log2;
     const uint64_t group_B = TILE_GROUP_GOBS * 64;
 
-    row_state_init(&state, false);
     for (uint64_t slice = 0, slice_end; slice < box.slices; slice = slice_end) {
         slice_end = ((s.z + slice) | (depth - 1)) + 1 - s.z;
         slice_end = slice_end < box.slices ? slice_end : box.slices;
@@ -77,45 +94,78 @@ KN_INLINE void box_untile_blocks(struct kn_surface s, struct kn_linear linear, s
                 x_end_B = x_end_B < box.width_B ? x_end_B : box.width_B;
                 for (uint64_t z = slice; z < slice_end; z++) {
                     struct kn_surface part = {s.base, s.tiled, s.x_B + x_B, s.y + row, s.z + z};
+                    uint8_t *to = linear.first + z * linear.slice_B + row * linear.pitch_B + x_B;
 
-                    slice_untile(&state, part,
-                                 linear.first + z * linear.slice_B + row * linear.pitch_B + x_B,
-                                 linear.pitch_B, x_end_B - x_B, row_end - row, TILE_STREAMED);
+                    slice_untile(part, to, linear.pitch_B, x_end_B - x_B, row_end - row, to,
+                                 TILE_STREAMED);
                 }
             }
         }
     }
 }
 
-// Copies whole GOBs between surfaces: `gobs` is the extent in GOBs, and both boxes begin at a GOB.
-// Walks down each column of GOBs, because that is the order of memory in both surfaces, up to the
-// height of the higher blocks.
-KN_INLINE void box_copy_gobs(struct kn_surface dst, struct kn_surface src, struct kn_box gobs,
-                             int stream)
+// The offset of a GOB is the sum of three: that of its column (kn_tiled_step_B), its row and slice.
+KN_INLINE uint64_t gob_row_B(const struct kn_tiled *t, uint64_t gob_row)
 {
-    const struct kn_tiled *d = &dst.tiled, *s = &src.tiled;
-    uint64_t block_rows = UINT64_C(1)
-                          << (d->block_height_log2 > s->block_height_log2 ? d->block_height_log2
-                                                                          : s->block_height_log2);
-    uint64_t block_depth = UINT64_C(1)
-                           << (d->block_depth_log2 > s->block_depth_log2 ? d->block_depth_log2
-                                                                         : s->block_depth_log2);
+    unsigned a = t->block_height_log2;
 
-    for (uint64_t slice = 0, slice_end; slice < gobs.slices; slice = slice_end) {
-        slice_end = slice + block_depth < gobs.slices ? slice + block_depth : gobs.slices;
-        for (uint64_t top = 0, end; top < gobs.rows; top = end) {
-            end = top + block_rows < gobs.rows ? top + block_rows : gobs.rows;
-            for (uint64_t x = 0; x < gobs.width_B; x++)
-                for (uint64_t z = slice; z < slice_end; z++)
+    return (gob_row >> a) * ((uint64_t)t->width_gob << (9 + a + t->block_depth_log2)) +
+           ((gob_row & ((1u << a) - 1)) << 9);
+}
+
+KN_INLINE uint64_t gob_slice_B(const struct kn_tiled *t, uint64_t z)
+{
+    unsigned a = t->block_height_log2, b = t->block_depth_log2;
+
+    return (z >> b) * ((uint64_t)t->width_gob * t->height_gob << (9 + b)) +
+           ((z & ((1u << b) - 1)) << (9 + a));
+}
+
+// Copies a box that begins at the same byte of a GOB in both surfaces, so that every GOB, or part
+// of one at the edges, comes from one GOB. Walks down each column of GOBs, because that is the
+// order of memory in both surfaces, up to the height of the higher blocks.
+KN_INLINE void box_copy_gobs(const struct kn_surface *dst, const struct kn_surface *src,
+                             const struct kn_box *box, enum tile_path path)
+{
+    const struct kn_tiled d = dst->tiled, s = src->tiled;
+    const unsigned x0 = dst->x_B & 63, y0 = dst->y & 7;
+    const uint64_t x1 = x0 + box->width_B, y1 = y0 + box->rows, across = (x1 + 63) / 64,
+                   down = (y1 + 7) / 8, slices = box->slices;
+    const uint64_t dst_step_B = kn_tiled_step_B(&d), src_step_B = kn_tiled_step_B(&s);
+    uint8_t *to = dst->base + (dst->x_B >> 6) * dst_step_B;
+    const uint8_t *from = src->base + (src->x_B >> 6) * src_step_B;
+    uint64_t block_rows = UINT64_C(1)
+                          << (d.block_height_log2 > s.block_height_log2 ? d.block_height_log2
+                                                                        : s.block_height_log2);
+    uint64_t block_depth = UINT64_C(1)
+                           << (d.block_depth_log2 > s.block_depth_log2 ? d.block_depth_log2
+                                                                       : s.block_depth_log2);
+
+    for (uint64_t slice = 0, slice_end; slice < slices; slice = slice_end) {
+        slice_end = slice + block_depth < slices ? slice + block_depth : slices;
+        for (uint64_t top = 0, end; top < down; top = end) {
+            end = top + block_rows < down ? top + block_rows : down;
+            for (uint64_t x = 0; x < across; x++) {
+                const unsigned xa = x ? 0 : x0, xb = x + 1 < across ? 64 : (unsigned)(x1 - x * 64);
+                for (uint64_t z = slice; z < slice_end; z++) {
+                    uint8_t *to_column = to + x * dst_step_B + gob_slice_B(&d, dst->z + z);
+                    const uint8_t *from_column =
+                        from + x * src_step_B + gob_slice_B(&s, src->z + z);
                     for (uint64_t y = top; y < end; y++) {
-                        const uint8_t *gob = src.base + kn_tiled_offset_B(s, src.x_B + x * 64,
-                                                                          src.y + y * 8, src.z + z);
-                        if (stream)
+                        const unsigned ya = y ? 0 : y0,
+                                       yb = y + 1 < down ? 8 : (unsigned)(y1 - y * 8);
+                        uint8_t *to_gob = to_column + gob_row_B(&d, (dst->y >> 3) + y);
+                        const uint8_t *gob = from_column + gob_row_B(&s, (src->y >> 3) + y);
+
+                        if (path == TILE_STREAMED)
                             tile_read_ahead(gob, TILE_STREAM_GOBS_B, 64);
-                        gob_copy(dst.base + kn_tiled_offset_B(d, dst.x_B + x * 64, dst.y + y * 8,
-                                                              dst.z + z),
-                                 gob, stream);
+                        if (xb - xa == 64 && yb - ya == 8)
+                            gob_copy(to_gob, gob, path);
+                        else
+                            gob_copy_part(to_gob, gob, xa, xb, ya, yb);
                     }
+                }
+            }
         }
     }
 }
@@ -128,15 +178,9 @@ void TILE_SUFFIX(kn_tile_box)(const struct kn_surface *dst, const struct kn_line
                    slices = box->slices;
     enum tile_path path = tile_path(width_B * rows * slices, (uintptr_t)s.base, TILE_STREAM);
 
-    for (uint64_t slice = 0; slice < slices; slice++, s.z++) {
-        const uint8_t *linear = src->first + slice * src->slice_B;
-        if (path == TILE_CACHED)
-            slice_tile(s, linear, pitch_B, width_B, rows, TILE_CACHED);
-        else if (path == TILE_PREFETCHED)
-            slice_tile(s, linear, pitch_B, width_B, rows, TILE_PREFETCHED);
-        else if (TILE_STREAM)
-            slice_tile(s, linear, pitch_B, width_B, rows, TILE_STREAMED);
-    }
+    for (uint64_t slice = 0; slice < slices; slice++, s.z++)
+        slice_tile(s, src->first + slice * src->slice_B, pitch_B, width_B, rows,
+                   slice + 1 == slices, path);
     if (path == TILE_STREAMED)
         TILE_FENCE();
 }
@@ -144,48 +188,45 @@ void TILE_SUFFIX(kn_tile_box)(const struct kn_surface *dst, const struct kn_line
 void TILE_SUFFIX(kn_untile_box)(const struct kn_linear *dst, const struct kn_surface *src,
                                 const struct kn_box *box)
 {
-    struct row_state state;
     struct kn_surface s = *src;
     const uint64_t pitch_B = dst->pitch_B, width_B = box->width_B, rows = box->rows,
                    slices = box->slices;
     uintptr_t alignment =
         ((uintptr_t)dst->first - s.x_B) | pitch_B | (slices > 1 ? dst->slice_B : 0);
     enum tile_path path = tile_path(width_B * rows * slices, alignment, TILE_STREAM);
-    bool stream_shifted = width_B * rows * slices >= kn_stream_shifted_min_B;
 
     if (TILE_STREAM && path == TILE_STREAMED) {
         box_untile_blocks(s, *dst, *box);
         TILE_FENCE();
         return;
     }
-    row_state_init(&state, stream_shifted);
+#ifdef TILE_UNTILE_SHIFTED
+    if (width_B * rows * slices >= kn_stream_shifted_min_B && TILE_UNTILE_SHIFTED(dst, src, box)) {
+        TILE_FENCE();
+        return;
+    }
+#endif
     for (uint64_t slice = 0; slice < slices; slice++, s.z++) {
         uint8_t *linear = dst->first + slice * dst->slice_B;
-        if (path == TILE_CACHED)
-            slice_untile(&state, s, linear, pitch_B, width_B, rows, TILE_CACHED);
-        else
-            slice_untile(&state, s, linear, pitch_B, width_B, rows, TILE_PREFETCHED);
+        const uint8_t *after = slice + 1 < slices ? linear + dst->slice_B : linear;
+
+        slice_untile(s, linear, pitch_B, width_B, rows, after, path);
     }
-    if (stream_shifted)
-        TILE_FENCE();
 }
 
-#ifndef TILE_RETILE_EDGES
-#define TILE_RETILE_EDGES box_restage
-#define TILE_RETILE_WHOLE 0
+#ifndef TILE_RETILE_APART
+#define TILE_RETILE_APART box_restage
 // Copies any box between surfaces by way of a buffer on the stack, which holds a part of a row of
 // the destination's GOBs. Its rows lie in one or two rows of the source's GOBs.
 static void box_restage(const struct kn_surface *dst, const struct kn_surface *src,
                         const struct kn_box *box)
 {
     enum { STAGE_WIDTH_B = 512 };
-    struct row_state state;
     _Alignas(64) uint8_t stage[8 * STAGE_WIDTH_B];
     struct kn_surface d = *dst, s = *src;
     uint64_t dst_step_B = kn_tiled_step_B(&d.tiled), src_step_B = kn_tiled_step_B(&s.tiled);
     const uint64_t width_B = box->width_B, rows = box->rows, slices = box->slices;
 
-    row_state_init(&state, false);
     for (uint64_t slice = 0; slice < slices; slice++, d.z++, s.z++) {
         for (uint64_t y = 0, next_y; y < rows; y = next_y) {
             unsigned y0 = (d.y + y) & 7, high = rows - y < 8 - y0 ? (unsigned)(rows - y) : 8 - y0;
@@ -200,80 +241,37 @@ static void box_restage(const struct kn_surface *dst, const struct kn_surface *s
             next_y = y + high;
             for (uint64_t x = 0, next; x < width_B; x = next) {
                 uint64_t dx = d.x_B + x, sx = s.x_B + x;
+                struct gob_row part;
                 // End at a GOB of the destination, so that the parts after the first are whole.
                 next = x + STAGE_WIDTH_B - (dx & 63);
                 next = next < width_B ? next : width_B;
-                row_untile(&state, upper_gobs, src_step_B,
-                           (struct gob_row){sx, sx + (next - x), src_y0, src_y0 + upper}, stage,
-                           STAGE_WIDTH_B, TILE_CACHED);
-                if (upper < high)
-                    row_untile(&state, lower_gobs, src_step_B,
-                               (struct gob_row){sx, sx + (next - x), 0, high - upper},
-                               stage + upper * STAGE_WIDTH_B, STAGE_WIDTH_B, TILE_CACHED);
-                row_tile(dst_gobs, dst_step_B, (struct gob_row){dx, dx + (next - x), y0, y0 + high},
-                         stage, STAGE_WIDTH_B, TILE_CACHED);
+                part = (struct gob_row){sx, sx + (next - x), src_y0, src_y0 + upper, 0};
+                row_untile(upper_gobs, src_step_B, &part, stage, STAGE_WIDTH_B, TILE_CACHED);
+                if (upper < high) {
+                    part = (struct gob_row){sx, sx + (next - x), 0, high - upper, 0};
+                    row_untile(lower_gobs, src_step_B, &part, stage + upper * STAGE_WIDTH_B,
+                               STAGE_WIDTH_B, TILE_CACHED);
+                }
+                part = (struct gob_row){dx, dx + (next - x), y0, y0 + high, 0};
+                row_tile(dst_gobs, dst_step_B, &part, stage, STAGE_WIDTH_B, TILE_CACHED);
             }
         }
     }
 }
 #endif
 
-// Copies the part of a box at (x_B, y), if it has any bytes.
-KN_INLINE void box_copy_edge(const struct kn_surface *dst, const struct kn_surface *src,
-                             uint64_t x_B, uint64_t y, struct kn_box part)
-{
-    struct kn_surface d = *dst, s = *src;
-
-    if (!part.width_B || !part.rows)
-        return;
-    d.x_B += x_B;
-    d.y += y;
-    s.x_B += x_B;
-    s.y += y;
-    TILE_RETILE_EDGES(&d, &s, &part);
-}
-
-// Returns true if whole GOBs of the box can be copied and if it is worth dividing the box for them.
-KN_INLINE bool box_has_gobs(const struct kn_surface *dst, const struct kn_surface *src,
-                            const struct kn_box *box)
-{
-    uint64_t left_B = -dst->x_B & 63, top = -dst->y & 7;
-    bool ragged = left_B || top || box->width_B & 63 || box->rows & 7;
-
-    if (((dst->x_B ^ src->x_B) & 63) || ((dst->y ^ src->y) & 7) || left_B + 64 > box->width_B ||
-        top + 8 > box->rows)
-        return false;
-    return !TILE_RETILE_WHOLE || !ragged ||
-           box->width_B * box->rows * box->slices >= kn_prefetch_min_B;
-}
-
 void TILE_SUFFIX(kn_retile_box)(const struct kn_surface *dst, const struct kn_surface *src,
                                 const struct kn_box *box)
 {
-    const uint64_t width_B = box->width_B, slices = box->slices;
-    struct kn_surface d = *dst, s = *src;
-    struct tile_edges e;
-    struct kn_box gobs;
+    enum tile_path path =
+        tile_path(box->width_B * box->rows * box->slices, (uintptr_t)dst->base, TILE_STREAM);
 
-    if (!box_has_gobs(dst, src, box)) {
-        TILE_RETILE_EDGES(dst, src, box);
-        return;
-    }
-    e = tile_edges(dst->x_B, dst->y, box);
-    gobs = (struct kn_box){e.across_B / 64, e.down / 8, slices};
-    box_copy_edge(dst, src, 0, 0, (struct kn_box){width_B, e.top, slices});
-    box_copy_edge(dst, src, 0, e.top, (struct kn_box){e.left_B, e.down, slices});
-    d.x_B += e.left_B;
-    d.y += e.top;
-    s.x_B += e.left_B;
-    s.y += e.top;
-    if (tile_path(width_B * box->rows * slices, (uintptr_t)d.base, TILE_STREAM) == TILE_STREAMED) {
-        box_copy_gobs(d, s, gobs, TILE_STREAM);
+    if (((dst->x_B ^ src->x_B) & 63) || ((dst->y ^ src->y) & 7)) {
+        TILE_RETILE_APART(dst, src, box);
+    } else if (TILE_STREAM && path == TILE_STREAMED) {
+        box_copy_gobs(dst, src, box, TILE_STREAMED);
         TILE_FENCE();
     } else {
-        box_copy_gobs(d, s, gobs, 0);
+        box_copy_gobs(dst, src, box, TILE_CACHED);
     }
-    box_copy_edge(dst, src, e.left_B + e.across_B, e.top,
-                  (struct kn_box){e.right_B, e.down, slices});
-    box_copy_edge(dst, src, 0, e.top + e.down, (struct kn_box){width_B, e.bottom, slices});
 }

@@ -1,99 +1,124 @@
 // SPDX-License-Identifier: MIT
-// One row of GOBs, for instruction sets without byte masks. Whole GOBs take a loop without bounds
-// checks; the ragged GOBs at both ends, and all GOBs of a row that is not 8 rows high, are copied
-// in pieces of up to 16 bytes:
+// One row of GOBs. Whole GOBs take a loop without bounds checks; the ragged GOBs at both ends, and
+// all GOBs of a row that is not 8 rows high, are copied as parts:
 //
 //        head   run of whole GOBs    tail
 //      +------+-----+-----+-----+---------+
 //      | part | GOB | GOB | ... | part    |
 //      +------+-----+-----+-----+---------+
 //
-// The file that includes this one has defined gob_tile() and gob_untile().
-#include "tile_part.inc.h"
+// The file that includes this one has defined gob_tile() and gob_untile(), and gob_tile_part() and
+// gob_untile_part() (tile_part.inc.h for sets without byte masks).
 #include "tile_path.h"
 
-// Runs of whole GOBs. Not inlined, so that the loop has all registers to itself.
-#define RUNS(name, path)                                                                           \
-    static KN_NOINLINE void run_tile_##name(uint8_t *gob, uint64_t step_B, const uint8_t *linear,  \
-                                            uint64_t pitch_B, uint64_t count)                      \
+// Tile and untile the part `row` of a row of GOBs. `gobs_at` is the address of the GOB at x = 0,
+// even if that is outside the box; `linear` is the box's first byte in this row. Each path is a
+// function, so that its loop has all registers to itself.
+#define ROW_TILE(name, path)                                                                       \
+    static KN_NOINLINE void row_tile_##name(uint8_t *gobs_at, uint64_t step_B,                     \
+                                            const struct gob_row *row, const uint8_t *linear,      \
+                                            uint64_t pitch_B)                                      \
     {                                                                                              \
-        for (; count; count--, linear += 64, gob += step_B) {                                      \
-            if ((path) == TILE_PREFETCHED && count > 1)                                            \
-                for (unsigned line = 0; line < 8; line++)                                          \
-                    __builtin_prefetch(gob + step_B + line * 64, 1, 3);                            \
-            if ((path) == TILE_STREAMED)                                                           \
-                tile_read_ahead(linear, TILE_STREAM_AHEAD_B, pitch_B);                             \
-            gob_tile(gob, linear, pitch_B, (path) == TILE_STREAMED);                               \
-        }                                                                                          \
-    }                                                                                              \
-    static KN_NOINLINE void run_untile_##name(const uint8_t *gob, uint64_t step_B,                 \
-                                              uint8_t *linear, uint64_t pitch_B, uint64_t count)   \
-    {                                                                                              \
-        for (; count; count--, linear += 64, gob += step_B) {                                      \
-            if ((path) == TILE_PREFETCHED && count > TILE_PREFETCH_B / 64)                         \
-                for (unsigned row = 0; row < 8; row++)                                             \
-                    __builtin_prefetch(linear + TILE_PREFETCH_B + row * pitch_B, 1, 3);            \
-            if ((path) == TILE_STREAMED)                                                           \
-                tile_read_ahead(gob, TILE_STREAM_GOBS_B, 64);                                      \
-            gob_untile(gob, linear, pitch_B, (path) == TILE_STREAMED);                             \
-        }                                                                                          \
+        row_tile_by(gobs_at, step_B, row, linear, pitch_B, path);                                  \
     }
-RUNS(cached, TILE_CACHED)
-RUNS(prefetched, TILE_PREFETCHED)
+#define ROW_UNTILE(name, path)                                                                     \
+    static KN_NOINLINE void row_untile_##name(const uint8_t *gobs_at, uint64_t step_B,             \
+                                              const struct gob_row *row, uint8_t *linear,          \
+                                              uint64_t pitch_B)                                    \
+    {                                                                                              \
+        row_untile_by(gobs_at, step_B, row, linear, pitch_B, path);                                \
+    }
+
+KN_INLINE void row_tile_by(uint8_t *gobs_at, uint64_t step_B, const struct gob_row *row,
+                           const uint8_t *linear, uint64_t pitch_B, enum tile_path path)
+{
+    const uint64_t x0 = row->x0_B, x1 = row->x1_B;
+    const uint64_t gobs = ((x1 + 63) >> 6) - (x0 >> 6);
+    const unsigned y0 = row->y0, y1 = row->y1;
+    uint8_t *gob = gobs_at + (x0 >> 6) * step_B;
+    const uint64_t most = path == TILE_FAR ? TILE_FAR_AHEAD_GOBS : TILE_AHEAD_GOBS,
+                   ahead = most < gobs ? most : gobs;
+    // The place of GOB i + ahead in the next row is this + i * step_B.
+    const uintptr_t next = row->next + ((x0 >> 6) + ahead - gobs) * step_B;
+    uint64_t x = x0, i = 0;
+
+#define AHEAD                                                                                      \
+    tile_write_ahead(i + ahead < gobs ? (uintptr_t)gob + ahead * step_B : next + i * step_B, 64)
+    if (y1 - y0 == 8 && x1 - x0 >= 64) {
+        if (x & 63) {
+            x = (x | 63) + 1;
+            if (tile_path_prefetches(path))
+                AHEAD;
+            gob_tile_part(gob, linear, pitch_B, x0 & 63, 64, 0, 8);
+            linear += x - x0, gob += step_B, i++;
+        }
+        for (; x1 - x >= 64; x += 64, linear += 64, gob += step_B, i++) {
+            if (tile_path_prefetches(path))
+                AHEAD;
+            if (path == TILE_STREAMED)
+                tile_read_ahead(linear, TILE_STREAM_AHEAD_B, pitch_B);
+            gob_tile(gob, linear, pitch_B, path);
+        }
+    }
+    for (uint64_t end; x < x1; linear += end - x, gob += step_B, x = end, i++) {
+        end = (x | 63) + 1 < x1 ? (x | 63) + 1 : x1;
+        if (tile_path_prefetches(path))
+            AHEAD;
+        gob_tile_part(gob, linear, pitch_B, x & 63, (x & 63) + (unsigned)(end - x), y0, y1);
+    }
+#undef AHEAD
+}
+
+KN_INLINE void row_untile_by(const uint8_t *gobs_at, uint64_t step_B, const struct gob_row *row,
+                             uint8_t *linear, uint64_t pitch_B, enum tile_path path)
+{
+    const uint64_t x0 = row->x0_B, x1 = row->x1_B;
+    const uint64_t gobs = ((x1 + 63) >> 6) - (x0 >> 6);
+    const unsigned y0 = row->y0, y1 = row->y1;
+    const uint8_t *gob = gobs_at + (x0 >> 6) * step_B;
+    const uint64_t ahead = UNTILE_AHEAD_GOBS < gobs ? UNTILE_AHEAD_GOBS : gobs;
+    const uintptr_t next = row->next + (ahead - gobs) * 64;
+    uint64_t x = x0, i = 0;
+
+#define AHEAD                                                                                      \
+    tile_write_ahead(i + ahead < gobs ? (uintptr_t)linear + ahead * 64 : next + i * 64, pitch_B)
+    if (y1 - y0 == 8 && x1 - x0 >= 64) {
+        if (x & 63) {
+            x = (x | 63) + 1;
+            if (tile_path_prefetches(path))
+                AHEAD;
+            gob_untile_part(gob, linear, pitch_B, x0 & 63, 64, 0, 8);
+            linear += x - x0, gob += step_B, i++;
+        }
+        for (; x1 - x >= 64; x += 64, linear += 64, gob += step_B, i++) {
+            if (tile_path_prefetches(path))
+                AHEAD;
+            if (path == TILE_STREAMED)
+                tile_read_ahead(gob, TILE_STREAM_GOBS_B, 64);
+            gob_untile(gob, linear, pitch_B, path);
+        }
+    }
+    for (uint64_t end; x < x1; linear += end - x, gob += step_B, x = end, i++) {
+        end = (x | 63) + 1 < x1 ? (x | 63) + 1 : x1;
+        if (tile_path_prefetches(path))
+            AHEAD;
+        gob_untile_part(gob, linear, pitch_B, x & 63, (x & 63) + (unsigned)(end - x), y0, y1);
+    }
+#undef AHEAD
+}
+
+ROW_TILE(cached, TILE_CACHED)
+ROW_TILE(prefetched, TILE_PREFETCHED)
+ROW_TILE(far, TILE_FAR)
+ROW_UNTILE(cached, TILE_CACHED)
+ROW_UNTILE(prefetched, TILE_PREFETCHED)
+#define row_untile_far row_untile_prefetched
 #if TILE_STREAM
-RUNS(streamed, TILE_STREAMED)
+ROW_TILE(streamed, TILE_STREAMED)
+ROW_UNTILE(streamed, TILE_STREAMED)
 #else
-#define run_tile_streamed run_tile_prefetched
-#define run_untile_streamed run_untile_prefetched
+#define row_tile_streamed row_tile_far
+#define row_untile_streamed row_untile_prefetched
 #endif
-#undef RUNS
-
-// State that an instruction set keeps from one row of GOBs to the next; this one keeps nothing.
-struct row_state {
-    char unused;
-};
-
-KN_INLINE void row_state_init(struct row_state *state, bool stream_shifted)
-{
-    (void)stream_shifted;
-    state->unused = 0;
-}
-
-// Copies the part `row` of a row of GOBs. `gobs` is the address of the GOB at x = 0, even if that
-// is outside the box; `linear` is the box's first byte in this row.
-#define GOB_ROW(name, direction, gob_type, linear_type)                                            \
-    KN_INLINE void name(gob_type *gobs, uint64_t step_B, struct gob_row row, linear_type *linear,  \
-                        uint64_t pitch_B, enum tile_path path)                                     \
-    {                                                                                              \
-        const uint64_t x0 = row.x0_B, x1 = row.x1_B;                                               \
-        uint64_t x = x0;                                                                           \
-        gob_type *gob = gobs + (x0 >> 6) * step_B;                                                 \
-                                                                                                   \
-        if (row.y1 - row.y0 == 8 && x1 - x0 >= 64) {                                               \
-            uint64_t count;                                                                        \
-            if (x & 63) {                                                                          \
-                x = (x | 63) + 1;                                                                  \
-                gob_##direction##_part(gob, linear, pitch_B, x0 & 63, 64, row.y0, row.y1);         \
-                linear += x - x0, gob += step_B;                                                   \
-            }                                                                                      \
-            count = (x1 - x) / 64;                                                                 \
-            TILE_BY_PATH(run_##direction, path, gob, step_B, linear, pitch_B, count);              \
-            x += count * 64, linear += count * 64, gob += count * step_B;                          \
-        }                                                                                          \
-        for (uint64_t next; x < x1; linear += next - x, gob += step_B, x = next) {                 \
-            next = (x | 63) + 1 < x1 ? (x | 63) + 1 : x1;                                          \
-            gob_##direction##_part(gob, linear, pitch_B, x & 63, (x & 63) + (unsigned)(next - x),  \
-                                   row.y0, row.y1);                                                \
-        }                                                                                          \
-    }
-GOB_ROW(row_tile, tile, uint8_t, const uint8_t)
-GOB_ROW(row_untile_stateless, untile, const uint8_t, uint8_t)
-#undef GOB_ROW
-
-KN_INLINE void row_untile(struct row_state *state, const uint8_t *gobs, uint64_t step_B,
-                          struct gob_row row, uint8_t *linear, uint64_t pitch_B,
-                          enum tile_path path)
-{
-    (void)state;
-    row_untile_stateless(gobs, step_B, row, linear, pitch_B, path);
-}
+#undef ROW_TILE
+#undef ROW_UNTILE

@@ -4,12 +4,13 @@
 // adjacent pairs that the compiler combines.
 #include "gob.h"
 #include "kn_arm.h"
+#include "tile_path.h"
 
 #include <arm_neon.h>
 
 // Handles four rows of 64 bytes at a time: loads all of them in the order of rows, then stores them
 // in the order of lines.
-KN_INLINE void gob_tile(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B, int stream)
+KN_INLINE void gob_tile(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B, enum tile_path path)
 {
 #pragma GCC unroll 2
     for (unsigned half = 0; half < 8; half += 4) {
@@ -27,7 +28,8 @@ KN_INLINE void gob_tile(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B, i
     }
 }
 
-KN_INLINE void gob_untile(const uint8_t *gob, uint8_t *linear, uint64_t pitch_B, int stream)
+KN_INLINE void gob_untile(const uint8_t *gob, uint8_t *linear, uint64_t pitch_B,
+                          enum tile_path path)
 {
 #pragma GCC unroll 2
     for (unsigned half = 0; half < 8; half += 4) {
@@ -45,7 +47,7 @@ KN_INLINE void gob_untile(const uint8_t *gob, uint8_t *linear, uint64_t pitch_B,
     }
 }
 
-KN_INLINE void gob_copy(uint8_t *dst, const uint8_t *src, int stream)
+KN_INLINE void gob_copy(uint8_t *dst, const uint8_t *src, enum tile_path path)
 {
     for (unsigned i = 0; i < KN_GOB_B; i += 64) {
         uint8x16_t a = vld1q_u8(src + i), b = vld1q_u8(src + i + 16), c = vld1q_u8(src + i + 32),
@@ -58,6 +60,7 @@ KN_INLINE void gob_copy(uint8_t *dst, const uint8_t *src, int stream)
 }
 
 #define TILE_STREAM 0
+#include "tile_part.inc.h"
 #include "tile_row.inc.h"
 #define TILE_FENCE() ((void)0)
 #define TILE_SUFFIX(name) name##_neon

@@ -52,10 +52,38 @@ static void copy_streamed(uint8_t *dst, const uint8_t *src, uint64_t size_B)
     memcpy(dst + i, src + i, size_B - i);
 }
 
+// The same in several pages beside each other, which keeps more of the memory's banks busy. Each
+// page has two lines in turn.
+#define STREAM_PAGES 8
+#define STREAM_PAGE_B 4096
+static void copy_streamed_pages(uint8_t *dst, const uint8_t *src, uint64_t size_B)
+{
+    uint64_t i = 64 - ((uintptr_t)dst & 63);
+
+    memcpy(dst, src, i);
+    for (; i + STREAM_PAGES * STREAM_PAGE_B <= size_B; i += STREAM_PAGES * STREAM_PAGE_B)
+        for (uint64_t line = 0; line < STREAM_PAGE_B; line += 128)
+            for (uint64_t page = 0; page < STREAM_PAGES; page++) {
+                const uint8_t *from = src + i + page * STREAM_PAGE_B + line;
+                uint8_t *to = dst + i + page * STREAM_PAGE_B + line;
+                __m256i a = LOAD(from), b = LOAD(from + 32), c = LOAD(from + 64),
+                        d = LOAD(from + 96);
+
+                _mm256_stream_si256((__m256i *)to, a);
+                _mm256_stream_si256((__m256i *)(to + 32), b);
+                _mm256_stream_si256((__m256i *)(to + 64), c);
+                _mm256_stream_si256((__m256i *)(to + 96), d);
+            }
+    _mm_sfence();
+    memcpy(dst + i, src + i, size_B - i);
+}
+
 void kn_copy_avx2(void *dst, const void *src, uint64_t size_B)
 {
     if (size_B >= kn_copy_string_min_B)
         copy_string(dst, src, size_B);
+    else if (size_B >= kn_copy_stream_min_B && kn_copy_stream_pages == STREAM_PAGES)
+        copy_streamed_pages(dst, src, size_B);
     else if (size_B >= kn_copy_stream_min_B)
         copy_streamed(dst, src, size_B);
     else if (size_B >= kn_copy_prefetch_min_B)

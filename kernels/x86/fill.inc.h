@@ -74,10 +74,18 @@ KN_INLINE void fill_long(uint8_t *dst, VEC v, uint64_t size_B)
 #define STRING_MIN_B 4096
 #define STRING_MIN_ALONE_B (VEC_B * 128)
 
+// The pattern as it goes on after `skip` bytes.
+KN_INLINE uint32_t turned_by(uint32_t pattern, unsigned skip)
+{
+    unsigned turn = (skip & 3) * 8;
+
+    return turn ? pattern >> turn | pattern << (32 - turn) : pattern;
+}
+
 KN_INLINE void fill_string(uint8_t *dst, uint32_t pattern, VEC v, uint64_t size_B)
 {
-    unsigned skip = 64 - ((uintptr_t)dst & 63), turn = (skip & 3) * 8;
-    uint32_t turned = turn ? pattern >> turn | pattern << (32 - turn) : pattern;
+    unsigned skip = 64 - ((uintptr_t)dst & 63);
+    uint32_t turned = turned_by(pattern, skip);
     uint64_t eight = (uint64_t)turned << 32 | turned, count = (size_B - skip) / 8;
     uint8_t *to = dst + skip;
 
@@ -87,15 +95,42 @@ KN_INLINE void fill_string(uint8_t *dst, uint32_t pattern, VEC v, uint64_t size_
     __asm__ volatile("rep stosq" : "+D"(to), "+c"(count) : "a"(eight) : "memory");
 }
 
+#if VEC_B == 32
+// Stores that do not read lines of the destination first. At least 128 bytes.
+static KN_NOINLINE void fill_streamed(uint8_t *dst, uint32_t pattern, VEC v, uint64_t size_B)
+{
+    unsigned skip = 64 - ((uintptr_t)dst & 63);
+    VEC turned = VEC_SET(turned_by(pattern, skip));
+
+    VEC_STORE(dst, v);
+    VEC_STORE(dst + 32, v);
+    for (uint64_t i = skip; i + 64 <= size_B; i += 64) {
+        _mm256_stream_si256((__m256i *)(dst + i), turned);
+        _mm256_stream_si256((__m256i *)(dst + i + 32), turned);
+    }
+    _mm_sfence();
+    VEC_STORE(dst + size_B - 64, v);
+    VEC_STORE(dst + size_B - 32, v);
+}
+#endif
+
 KN_INLINE void fill_any(uint8_t *dst, uint32_t pattern, VEC v, uint64_t size_B,
                         uint64_t string_min_B, uint64_t string_max_B)
 {
+#if VEC_B == 64
+    // Wider stores lose a quarter if memory is the limit.
+    if (size_B > string_max_B || size_B >= kn_fill_stream_min_B) {
+        kn_fill_avx2(dst, pattern, size_B);
+        return;
+    }
+#else
+    if (size_B >= kn_fill_stream_min_B) {
+        fill_streamed(dst, pattern, v, size_B);
+        return;
+    }
+#endif
     if (size_B >= string_min_B && size_B <= string_max_B)
         fill_string(dst, pattern, v, size_B);
-#if VEC_B == 64
-    else if (size_B > string_max_B) // wider stores lose a quarter if memory is the limit
-        kn_fill_avx2(dst, pattern, size_B);
-#endif
     else
         fill_long(dst, v, size_B);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Untiling to rows of linear memory that are not aligned as GOBs are. Stores that straddle two
-// lines cost three times as much in the caches, so each line that is written is made of the end of
-// one GOB's row and the beginning of the next one's:
+// Untiling to rows of linear memory that are not aligned as GOBs are, with non-temporal stores,
+// which must write whole lines: each line is made of the end of one GOB's row and the beginning of
+// the next one's:
 //
 //   GOBs of the surface    |  GOB 0  |  GOB 1  |  GOB 2  |
 //   lines written      | line 0  | line 1  | line 2  | line 3  |
@@ -11,7 +11,11 @@
 #pragma once
 
 #include "gob_half.h"
-#include "tile_path.h"
+#include "kn_tile.h"
+
+#include <stdbool.h>
+
+#define SHIFTED_AHEAD_GOBS 3 // what is read is prefetched this number of GOBs before
 
 // Computed once for all rows of GOBs with the same x0, x1, rows and alignment.
 struct shifted_row {
@@ -69,8 +73,8 @@ static KN_NOINLINE void shifted_row_init(struct shifted_row *s, unsigned x0, uin
     s->x1 = x1;
 }
 
-KN_INLINE void shifted_row_untile(const uint8_t *gob, uint64_t step_B, const struct shifted_row *s,
-                                  uintptr_t linear, enum tile_path path)
+static KN_NOINLINE void shifted_row_untile(const uint8_t *gob, uint64_t step_B,
+                                           const struct shifted_row *s, uintptr_t linear)
 {
     static const _Alignas(64)
         uint32_t count_up[32] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
@@ -91,21 +95,13 @@ KN_INLINE void shifted_row_untile(const uint8_t *gob, uint64_t step_B, const str
         if (i >= first && i + 1 < gobs) {
             half[0] = load_rows(gob);
             half[1] = load_rows(gob + 128);
-            if (path != TILE_CACHED && i + TILE_PREFETCH_GOBS < gobs)
-                prefetch_gob(gob + TILE_PREFETCH_GOBS * step_B);
-            if (path == TILE_PREFETCHED &&
-                i + TILE_PREFETCH_B / 64 < gobs) // lines after the row's may belong to others
-#pragma GCC unroll 8
-                for (unsigned r = 0; r < 8; r++)
-                    __builtin_prefetch((const void *)(line[r] + i * 64 + TILE_PREFETCH_B), 1, 3);
+            if (i + SHIFTED_AHEAD_GOBS < gobs)
+                prefetch_gob(gob + SHIFTED_AHEAD_GOBS * step_B);
 #pragma GCC unroll 8
             for (unsigned r = 0; r < 8; r++) {
                 __m512i now = half[r / 4].v[r % 4],
                         v = _mm512_permutex2var_epi32(before[r], index[r], now);
-                if (path == TILE_STREAMED)
-                    _mm512_stream_si512((void *)(line[r] + i * 64), v);
-                else
-                    _mm512_storeu_si512((void *)(line[r] + i * 64), v);
+                _mm512_stream_si512((void *)(line[r] + i * 64), v);
                 before[r] = now;
             }
         } else {
@@ -130,13 +126,36 @@ KN_INLINE void shifted_row_untile(const uint8_t *gob, uint64_t step_B, const str
     }
 }
 
-#define SHIFTED(name, path)                                                                        \
-    static KN_NOINLINE void shifted_row_untile_##name(                                             \
-        const uint8_t *gob, uint64_t step_B, const struct shifted_row *s, uintptr_t linear)        \
-    {                                                                                              \
-        shifted_row_untile(gob, step_B, s, linear, path);                                          \
+// Returns false, without writing anything, if rows do not begin at multiples of four bytes or are
+// too narrow.
+static bool box_untile_shifted(const struct kn_linear *dst, const struct kn_surface *src,
+                               const struct kn_box *box)
+{
+    struct kn_surface s = *src;
+    const unsigned x0 = s.x_B & 63;
+    const uint64_t pitch_B = dst->pitch_B, x1 = x0 + box->width_B,
+                   step_B = kn_tiled_step_B(&s.tiled);
+    // From one row of GOBs to the next, lines shift by nothing or by half a line.
+    struct shifted_row state[2] = {{.rows = 0}, {.rows = 0}};
+
+    if ((((uintptr_t)dst->first - x0) | pitch_B | (box->slices > 1 ? dst->slice_B : 0)) & 3 ||
+        x1 <= 64)
+        return false;
+    for (uint64_t slice = 0; slice < box->slices; slice++, s.z++) {
+        for (uint64_t y = 0, next; y < box->rows; y = next) {
+            unsigned y0 = (s.y + y) & 7, rows;
+            uintptr_t origin =
+                (uintptr_t)dst->first + slice * dst->slice_B + (y - y0) * pitch_B - x0;
+            struct shifted_row *row = &state[origin >> 5 & 1];
+
+            next = y + 8 - y0 < box->rows ? y + 8 - y0 : box->rows;
+            rows = (1u << (y0 + next - y)) - (1u << y0);
+            if (row->rows != rows || row->origin != (origin & 63))
+                shifted_row_init(row, x0, x1, rows, origin & 63, pitch_B);
+            shifted_row_untile(s.base + kn_tiled_offset_B(&s.tiled, s.x_B & ~UINT64_C(63),
+                                                          (s.y + y) & ~UINT64_C(7), s.z),
+                               step_B, row, origin);
+        }
     }
-SHIFTED(cached, TILE_CACHED)
-SHIFTED(prefetched, TILE_PREFETCHED)
-SHIFTED(streamed, TILE_STREAMED)
-#undef SHIFTED
+    return true;
+}

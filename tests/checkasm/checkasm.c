@@ -180,13 +180,19 @@ static void catch_crashes(void)
 
 static void check_family(ca_check_fn *check, unsigned rounds)
 {
-    const uint64_t stream_min_B = kn_stream_min_B, prefetch_min_B = kn_prefetch_min_B,
-                   wide_max_B = kn_wide_max_B, string_max_B = kn_string_max_B;
+    uint64_t *const limits[] = {
+        &kn_stream_min_B,        &kn_stream_shifted_min_B, &kn_prefetch_min_B,    &kn_far_min_B,
+        &kn_copy_prefetch_min_B, &kn_copy_string_min_B,    &kn_copy_stream_min_B, &kn_wide_max_B,
+        &kn_string_max_B,        &kn_fill_stream_min_B};
+    enum { LIMITS = sizeof(limits) / sizeof(*limits) };
+    uint64_t before[LIMITS];
 
+    for (unsigned i = 0; i < LIMITS; i++)
+        before[i] = *limits[i];
     if (!sigsetjmp(after_crash, 1))
         check(kn_dsp(), rounds);
-    kn_stream_min_B = stream_min_B, kn_prefetch_min_B = prefetch_min_B, kn_wide_max_B = wide_max_B,
-    kn_string_max_B = string_max_B;
+    for (unsigned i = 0; i < LIMITS; i++)
+        *limits[i] = before[i];
 }
 
 static void check_all(unsigned rounds)

@@ -19,6 +19,7 @@ static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, str
 {
     const uint64_t prefetch_min_B = kn_copy_prefetch_min_B, string_min_B = kn_copy_string_min_B,
                    stream_min_B = kn_copy_stream_min_B;
+    const unsigned stream_pages = kn_copy_stream_pages;
 
     ca_begin("copy");
     for (unsigned i = 0; i < 1500 * rounds; i++) {
@@ -29,11 +30,13 @@ static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, str
             continue;
         set_limits(ca_below(2) ? 64 : prefetch_min_B, ca_below(3) ? UINT64_MAX : 64,
                    ca_below(3) ? UINT64_MAX : 64);
+        kn_copy_stream_pages = ca_below(2) ? 1 : 8;
         dsp->copy.copy(a->base + to, source->base + from, size_B);
         c->copy.copy(b->base + to, source->base + from, size_B);
         ca_same("copy", a, b, "%llu bytes from +%zu to +%zu", (unsigned long long)size_B, from, to);
     }
     set_limits(prefetch_min_B, string_min_B, stream_min_B);
+    kn_copy_stream_pages = stream_pages;
     ca_begin("move");
     for (unsigned i = 0; i < 1500 * rounds; i++) {
         uint64_t size_B = ca_random_size(ARENA_B);

@@ -14,7 +14,7 @@ static uint32_t random_pattern(unsigned value_B)
 void ca_check_fill(const struct kn_dsp *dsp, unsigned rounds)
 {
     const struct kn_dsp *c = kn_dsp_for(0);
-    const uint64_t string_max_B = kn_string_max_B;
+    const uint64_t string_max_B = kn_string_max_B, stream_min_B = kn_fill_stream_min_B;
     struct ca_arena a, b;
 
     ca_arena_init(&a, ARENA_B);
@@ -27,6 +27,7 @@ void ca_check_fill(const struct kn_dsp *dsp, unsigned rounds)
         size_t to = ca_arena_place(&a, size_B);
 
         kn_string_max_B = ca_below(2) ? 16 << 10 : string_max_B;
+        kn_fill_stream_min_B = ca_below(4) ? UINT64_MAX : 256;
         if (!size_B)
             continue;
         dsp->fill.fill(a.base + to, pattern, size_B);
@@ -43,6 +44,7 @@ void ca_check_fill(const struct kn_dsp *dsp, unsigned rounds)
         size_t to;
 
         kn_string_max_B = ca_below(2) ? 4500 : string_max_B;
+        kn_fill_stream_min_B = ca_below(4) ? UINT64_MAX : 128;
         while (rows > 1 && rows * pitch_B > ARENA_B)
             rows--;
         to = ca_arena_place(&a, (rows - 1) * pitch_B + width_B);
@@ -52,6 +54,7 @@ void ca_check_fill(const struct kn_dsp *dsp, unsigned rounds)
                 (unsigned long long)width_B, (unsigned long long)rows, (unsigned long long)pitch_B);
     }
     kn_string_max_B = string_max_B;
+    kn_fill_stream_min_B = stream_min_B;
     ca_arena_finish(&b);
     ca_arena_finish(&a);
 }

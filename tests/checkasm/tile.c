@@ -151,7 +151,7 @@ static void check_within(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
 void ca_check_tile(const struct kn_dsp *dsp, unsigned rounds)
 {
     uint64_t stream_min_B = kn_stream_min_B, prefetch_min_B = kn_prefetch_min_B,
-             stream_shifted_min_B = kn_stream_shifted_min_B;
+             far_min_B = kn_far_min_B, stream_shifted_min_B = kn_stream_shifted_min_B;
     struct ca_arena a, b, source;
 
     ca_arena_init(&a, CA_TILE_ARENA_B);
@@ -159,18 +159,19 @@ void ca_check_tile(const struct kn_dsp *dsp, unsigned rounds)
     ca_arena_init(&source, CA_TILE_ARENA_B);
     ca_random_bytes(source.base, source.size_B);
     ca_arena_seal(&source);
-    // On the paths of small boxes, of boxes that prefetch, of boxes that stream, and of boxes that
-    // stream rows that are shifted.
-    for (int pass = 0; pass < 4; pass++) {
-        kn_prefetch_min_B = pass & 1 ? 2048 : prefetch_min_B;
-        kn_stream_min_B = pass == 2 ? 2048 : stream_min_B;
-        kn_stream_shifted_min_B = pass == 3 ? 2048 : UINT64_MAX;
+    // Each path with all sizes of boxes, and paths that change with the size.
+    for (int pass = 0; pass < 5; pass++) {
+        kn_prefetch_min_B = pass == 0 ? UINT64_MAX : pass == 4 ? 2048 : 0;
+        kn_far_min_B = pass == 1 ? UINT64_MAX : pass == 4 ? 8192 : 0;
+        kn_stream_min_B = pass == 3 ? 0 : pass == 4 ? 32768 : UINT64_MAX;
+        kn_stream_shifted_min_B = pass == 3 ? 0 : pass == 4 ? 65536 : UINT64_MAX;
         check_tile(dsp, kn_dsp_for(0), &a, &b, &source, rounds);
         check_edges(dsp, kn_dsp_for(0), &a, &b, &source, rounds);
         check_within(dsp, kn_dsp_for(0), &a, &b, rounds);
     }
     kn_prefetch_min_B = prefetch_min_B;
     kn_stream_min_B = stream_min_B;
+    kn_far_min_B = far_min_B;
     kn_stream_shifted_min_B = stream_shifted_min_B;
     ca_arena_finish(&source);
     ca_arena_finish(&b);

@@ -99,7 +99,12 @@ static void draw_half(void)
 
 static const char *path_name(enum tile_path path)
 {
-    return path == TILE_CACHED ? "cached" : path == TILE_PREFETCHED ? "prefetched" : "streamed";
+    static const char *const names[] = {[TILE_CACHED] = "cached",
+                                        [TILE_PREFETCHED] = "prefetched",
+                                        [TILE_FAR] = "far",
+                                        [TILE_STREAMED] = "streamed"};
+
+    return names[path];
 }
 
 static void draw_paths(void)
@@ -107,43 +112,17 @@ static void draw_paths(void)
     const struct {
         const char *name;
         uint64_t size_B;
-    } sizes[] = {
-        {"0", 0}, {"kn_prefetch_min_B", kn_prefetch_min_B}, {"kn_stream_min_B", kn_stream_min_B}};
+    } sizes[] = {{"0", 0},
+                 {"kn_prefetch_min_B", kn_prefetch_min_B},
+                 {"kn_far_min_B", kn_far_min_B},
+                 {"kn_stream_min_B", kn_stream_min_B}};
 
     begin();
     add("//   bytes of the box     rows at 64 bytes   rows elsewhere\n");
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
         add("//   %-20s %-18s %s\n", sizes[i].name,
             path_name(tile_path(sizes[i].size_B, 128, true)),
             path_name(tile_path(sizes[i].size_B, 16, true)));
-}
-
-// A ragged box, one cell for 8 bytes x 2 rows.
-static void draw_edges(void)
-{
-    const struct kn_box box = {192, 28, 1};
-    const uint64_t x0 = 40, y0 = 6;
-    struct tile_edges e = tile_edges(x0, y0, &box);
-
-    begin();
-    for (uint64_t y = 0; y < box.rows; y += 2) {
-        add("//   ");
-        for (uint64_t x = 0; x < box.width_B; x += 8) {
-            uint64_t gob = (x - e.left_B) / 64 + (y - e.top) / 8;
-
-            if (y < e.top)
-                add("T");
-            else if (y >= e.top + e.down)
-                add("B");
-            else if (x < e.left_B)
-                add("L");
-            else if (x >= e.left_B + e.across_B)
-                add("R");
-            else
-                add(gob % 2 ? "g" : "G");
-        }
-        add("\n");
-    }
 }
 
 // Row `y` of GOBs in slice `z`, as places in memory.
@@ -224,8 +203,8 @@ int main(int argc, char **argv)
     const struct {
         void (*draw)(void);
         int file;
-    } drawings[] = {{draw_gob, 1},   {draw_blocks, 1}, {draw_paths, 2},
-                    {draw_edges, 2}, {draw_half, 3},   {draw_layouts, 4}};
+    } drawings[] = {
+        {draw_gob, 1}, {draw_blocks, 1}, {draw_paths, 2}, {draw_half, 3}, {draw_layouts, 4}};
     unsigned wrong = 0;
 
     if (argc != 5) {
@@ -234,6 +213,7 @@ int main(int argc, char **argv)
     }
     // The thresholds depend on the processor's caches once they are set.
     kn_prefetch_min_B = 1 << 20;
+    kn_far_min_B = 2 << 20;
     kn_stream_min_B = 8 << 20;
     for (unsigned i = 0; i < sizeof drawings / sizeof *drawings; i++) {
         drawings[i].draw();
