@@ -145,6 +145,9 @@ KN_INLINE void box_copy_gobs(const struct kn_surface *dst, const struct kn_surfa
         slice_end = slice + block_depth < slices ? slice + block_depth : slices;
         for (uint64_t top = 0, end; top < down; top = end) {
             end = top + block_rows < down ? top + block_rows : down;
+            const uint8_t *last = to + (across - 1) * dst_step_B +
+                                  gob_slice_B(&d, dst->z + slice_end - 1) +
+                                  gob_row_B(&d, (dst->y >> 3) + end - 1);
             for (uint64_t x = 0; x < across; x++) {
                 const unsigned xa = x ? 0 : x0, xb = x + 1 < across ? 64 : (unsigned)(x1 - x * 64);
                 for (uint64_t z = slice; z < slice_end; z++) {
@@ -157,6 +160,10 @@ KN_INLINE void box_copy_gobs(const struct kn_surface *dst, const struct kn_surfa
                         uint8_t *to_gob = to_column + gob_row_B(&d, (dst->y >> 3) + y);
                         const uint8_t *gob = from_column + gob_row_B(&s, (src->y >> 3) + y);
 
+                        if (tile_path_prefetches(path)) {
+                            const uintptr_t ahead = (uintptr_t)to_gob + RETILE_AHEAD_B;
+                            tile_write_ahead(ahead < (uintptr_t)last ? ahead : (uintptr_t)last, 64);
+                        }
                         if (path == TILE_STREAMED)
                             tile_read_ahead(gob, TILE_STREAM_GOBS_B, 64);
                         if (xb - xa == 64 && yb - ya == 8)
@@ -271,7 +278,9 @@ void TILE_SUFFIX(kn_retile_box)(const struct kn_surface *dst, const struct kn_su
     } else if (TILE_STREAM && path == TILE_STREAMED) {
         box_copy_gobs(dst, src, box, TILE_STREAMED);
         TILE_FENCE();
-    } else {
+    } else if (path == TILE_CACHED) {
         box_copy_gobs(dst, src, box, TILE_CACHED);
+    } else {
+        box_copy_gobs(dst, src, box, TILE_PREFETCHED);
     }
 }

@@ -35,6 +35,7 @@ enum tile_path {
 #define TILE_AHEAD_GOBS 3
 #define TILE_FAR_AHEAD_GOBS 1
 #define UNTILE_AHEAD_GOBS 2
+#define RETILE_AHEAD_B 1024 // in the order of the destination's memory
 // The same for the loads of the streamed path: bytes of each row of linear memory, and bytes of the
 // surface, which is read in the order of memory. Prefetching past the end of either does no harm.
 #define TILE_STREAM_AHEAD_B 512

@@ -142,8 +142,7 @@ void ca_bench_row(const struct ca_bench *b)
     printf("%-14s %-34s %6.2f GB/s", b->name, b->detail, (double)b->bytes / host * 1e-9);
     for (unsigned set = 1; set <= set_count; set++) {
         double ratio = median(taken[set], turns);
-        printf(" %7.2f%c", ratio,
-               set == set_count && b->target > 0 && ratio < b->target ? '*' : ' ');
+        printf(" %7.2f%c", ratio, sets[set - 1] && b->target > 0 && ratio < b->target ? '*' : ' ');
     }
     printf("\n");
     fflush(stdout);

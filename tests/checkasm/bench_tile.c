@@ -96,7 +96,11 @@ static struct ca_box whole(uint64_t width_B, uint64_t rows, uint64_t slices, uns
 void ca_bench_tile(uint64_t min_B, uint64_t max_B)
 {
     for (uint64_t size_B = min_B < 4096 ? 4096 : min_B; size_B <= max_B; size_B *= 4) {
-        double target = size_B < 64 << 10 ? 0 : size_B < 1 << 20 ? 0.9 : 0.85;
+        double target = size_B < 64 << 10    ? 0
+                        : size_B < 1 << 20   ? 0.9
+                        : size_B < 256 << 20 ? 0.85
+                                             : 0.9;
+        double ragged = size_B >= 64 << 10 && size_B <= 1 << 20 ? 0.85 : 0.6;
         uint64_t side = 64;
         struct ca_box s;
         unsigned a = 4;
@@ -114,18 +118,18 @@ void ca_bench_tile(uint64_t min_B, uint64_t max_B)
         rows_of("2D, pitch + 192", s, 0, target);
         // An RGBA8 picture whose width is not a power of two, at the alignment of an element.
         s = whole(side * 4 - 56, size_B / (side * 4) - 3, 1, a, 0);
-        rows_of("2D, ragged", s, 0, 0.6);
+        rows_of("2D, ragged", s, 0, ragged);
         s = whole(side * 4, size_B / (side * 4) - 1, 1, a, 0);
         s.x_B = 20;
         s.y = 1;
         s.width_B -= 44;
         s.rows -= 3;
         s.pitch_B = s.width_B;
-        rows_of("2D, ragged box", s, 0, 0.6);
+        rows_of("2D, ragged box", s, 0, ragged);
         if (size_B >= 64 << 10) {
             uint64_t depth = size_B >= 1 << 20 ? 64 : 16, width_B = side * 4 / (depth / 8);
             s = whole(width_B, size_B / (width_B * depth), depth, 0, 4);
-            rows_of("3D", s, 0, target);
+            rows_of("3D", s, 0, 0.85);
         }
     }
     // A column of elements, and the lower levels of a mip chain.
