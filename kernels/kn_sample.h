@@ -116,6 +116,7 @@ struct kn_texture {
     bool linear;         // filter
     bool mip_linear;     // filter between levels
     bool seamless;       // CU_TRSF_SEAMLESS_CUBEMAP
+    bool trilinear;      // CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION
     uint32_t anisotropy; // maxAnisotropy
     float bias, lod_min, lod_max;
     float border[4]; // CUDA_TEXTURE_DESC's floats as they are; kn_texture_prepare converts them

@@ -104,6 +104,25 @@ static enum kn_texture_shape shape_of(const CUDA_ARRAY3D_DESCRIPTOR *desc)
     return desc->Depth ? KN_TEXTURE_3D : desc->Height ? KN_TEXTURE_2D : KN_TEXTURE_1D;
 }
 
+// Makes a level of elements one of blocks of texels. The texels of the first level are halved, not
+// its blocks, so a level of 9 texels has 3 blocks, of which the array's level has 2 (recorded:
+// random_views blocks). Memory after the level is not read.
+static void show_blocks(struct kn_texture_level *to, const struct dm_layout *layout,
+                        uint32_t block_px, uint32_t level)
+{
+    const struct dm_layout_level *first = &layout->level[0], *v = &layout->level[level];
+    const bool tiled = layout->kind == DM_LAYOUT_BLOCK_LINEAR;
+    const uint32_t columns = tiled ? (uint32_t)(v->pitch_B / layout->element_B) : v->width_el;
+    const uint32_t rows = tiled ? v->height_gob * 8 : v->height_el;
+    const uint32_t width = first->width_px * block_px >> level;
+    const uint32_t height = first->height_px * block_px >> level;
+
+    to->width = width < columns * block_px ? width : columns * block_px;
+    to->height = height < rows * block_px ? height : rows * block_px;
+    to->width += !to->width;
+    to->height += !to->height;
+}
+
 static bool prepare_array(struct em_texture *t)
 {
     struct shown s;
@@ -131,9 +150,8 @@ static bool prepare_array(struct em_texture *t)
     for (uint32_t i = 0; i < k->levels; i++) {
         dm_texture_level(&k->level[i], (const void *)(uintptr_t)s.storage->address, layout,
                          s.first_level + i, s.first_layer);
-        k->level[i].width *= scale;
-        if (s.desc->Height)
-            k->level[i].height *= scale;
+        if (scale > 1)
+            show_blocks(&k->level[i], layout, scale, s.first_level + i);
     }
     return true;
 }
@@ -192,6 +210,7 @@ void em_texture_prepare(struct em_texture *t)
                             .linear = d->filterMode == CU_TR_FILTER_MODE_LINEAR,
                             .mip_linear = t->resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY &&
                                           d->mipmapFilterMode == CU_TR_FILTER_MODE_LINEAR,
+                            .trilinear = d->flags & CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION,
                             .anisotropy = d->maxAnisotropy,
                             .bias = d->mipmapLevelBias,
                             .lod_min = d->minMipmapLevelClamp,

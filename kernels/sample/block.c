@@ -130,13 +130,14 @@ static uint32_t block_unorm(const uint8_t *block, unsigned texel)
 static uint32_t block_snorm(const uint8_t *block, unsigned texel)
 {
     struct mixture m;
-    int near, value;
+    int near;
 
     if (!mixture_of((int8_t)block[0], (int8_t)block[1], block_index(block, texel), &m))
         return (uint32_t)(block_index(block, texel) == 6 ? -32767 : 32767);
-    near = m.near * 258 + (((m.near >> 4) + 4) >> 3); // 16 bits, as a filter widens 8 bits
-    value = near + (m.far - m.near) * m.part;
-    return (uint32_t)(value < -32767 ? -32767 : value);
+    m.near = m.near < -127 ? -127 : m.near;
+    m.far = m.far < -127 ? -127 : m.far;
+    near = m.near * 258 + (m.near >= 64) - (m.near <= -64); // rounded to the nearest 16 bits
+    return (uint32_t)(near + (m.far - m.near) * m.part);
 }
 
 void kn_block_texel(enum kn_texel texel, const uint8_t *block, unsigned x, unsigned y,

@@ -59,17 +59,10 @@ static void texels_find(const struct kn_texture *t, const struct kn_fetch *f, st
     to->offset[i] += columns_B[i];
 }
 
-// Returns whether all lanes fetch from level 0 without offsets. Other fetches are left to
-// kn_fetch_integer.
+// Returns whether a fetch names no level and has no offsets. Others are left to kn_fetch_integer.
 static bool fetch_is_usual(const struct kn_fetch *f)
 {
-    uint32_t levels = 0;
-
-    if (f->offset[0] || f->offset[1] || f->offset[2])
-        return false;
-    for (int i = 0; f->lod && i < KN_LANES; i++)
-        levels |= f->active >> i & 1 ? f->lod[i] : 0;
-    return !levels;
+    return !f->lod && !f->offset[0] && !f->offset[1] && !f->offset[2];
 }
 
 KN_INLINE void channel_change(uint32_t *value, enum change change, unsigned bits)

@@ -15,13 +15,17 @@ static uint32_t operand(const uint32_t *lanes, int lane)
     return lanes ? lanes[lane] : 0;
 }
 
-// The card takes the lowest four bits of an offset: -8 to 7.
-static int32_t offset_of(uint32_t operand)
+// The card takes the lowest four bits of an offset (-8 to 7), and six of a gather's (-32 to 31).
+enum { OFFSET_BITS = 4, GATHER_OFFSET_BITS = 6 };
+
+static int32_t offset_of(uint32_t operand, unsigned bits)
 {
-    return (int32_t)((operand & 15) ^ 8) - 8;
+    const uint32_t sign = 1u << (bits - 1);
+    return (int32_t)((operand & (2 * sign - 1)) ^ sign) - (int32_t)sign;
 }
 
-static struct kn_lane lane_read(const struct kn_texture *t, const struct kn_fetch *f, int i)
+static struct kn_lane lane_read(const struct kn_texture *t, const struct kn_fetch *f, int i,
+                                unsigned offset_bits)
 {
     struct kn_lane lane = {
         .coordinate = {operand(f->x, i), operand(f->y, i), operand(f->z, i)},
@@ -29,10 +33,10 @@ static struct kn_lane lane_read(const struct kn_texture *t, const struct kn_fetc
     };
 
     for (unsigned axis = 0; axis < 3; axis++)
-        lane.offset[axis] = offset_of(operand(f->offset[axis], i));
+        lane.offset[axis] = offset_of(operand(f->offset[axis], i), offset_bits);
     // The next four bits of the only offset move a row, which shows if y has a border.
     if (t->shape == KN_TEXTURE_1D)
-        lane.offset[1] = offset_of(operand(f->offset[0], i) >> 4);
+        lane.offset[1] = offset_of(operand(f->offset[0], i) >> 4, offset_bits);
     return lane;
 }
 
@@ -143,7 +147,7 @@ static void fetch_sampled(const struct kn_texture *t, const struct kn_fetch *f,
 
     EACH_LANE(f, i)
     {
-        const struct kn_lane lane = lane_read(t, f, i);
+        const struct kn_lane lane = lane_read(t, f, i, OFFSET_BITS);
         struct kn_probes probes = {.several = false};
         const struct kn_lod lod = find(t, f, &lane, i, &probes);
         if (probes.several)
@@ -228,17 +232,18 @@ static uint32_t tap_component(const struct kn_texture *t, unsigned level,
         kn_filter_sum(class, value, corner ? thirds : all, (struct kn_slabs){1, 1, count, 0, 2}));
 }
 
-// The four texels of a linear filter, in this order: (0, 1), (1, 1), (1, 0), (0, 0).
+// The four texels of a linear filter, in this order: (0, 1), (1, 1), (1, 0), (0, 0). The first
+// level counts, whatever the limits of the LOD are (recorded: random_views offsets).
 void kn_fetch_gather(const struct kn_texture *t, const struct kn_fetch *f)
 {
     static const uint8_t order[4] = {2, 3, 1, 0};
-    const unsigned level = t->base_level;
+    const unsigned level = 0;
     uint32_t result[4][KN_FETCH_LANES];
     struct kn_taps taps;
 
     EACH_LANE(f, i)
     {
-        const struct kn_lane lane = lane_read(t, f, i);
+        const struct kn_lane lane = lane_read(t, f, i, GATHER_OFFSET_BITS);
         kn_footprint(t, (struct kn_lod){level, 0}, &lane, true, &taps);
         for (unsigned k = 0; k < 4; k++)
             result[k][i] = tap_component(t, level, &taps, order[k] % taps.count, f->component & 3);
@@ -246,17 +251,15 @@ void kn_fetch_gather(const struct kn_texture *t, const struct kn_fetch *f)
     results_write(f, result);
 }
 
-// One texel by its indices. Outside of the base level or of its layers, the result is 0. Smaller
-// levels clamp (recorded for one row of a level of 2 by 2 texels).
+// One texel by its indices. Outside of the texture or of its layers, the result is 0. A fetch that
+// names its level clamps instead, but to no other level (recorded: random_views integers).
 static void lane_fetch_integer(const struct kn_texture *t, const struct kn_lane *lane,
-                               uint32_t level, uint32_t result[4])
+                               uint32_t level, bool clamps, uint32_t result[4])
 {
     const bool layered = t->shape == KN_TEXTURE_1D_LAYERED || t->shape == KN_TEXTURE_2D_LAYERED;
     const bool flat = t->shape == KN_TEXTURE_LINEAR || t->shape == KN_TEXTURE_1D_LAYERED;
     const bool slices = t->shape == KN_TEXTURE_3D;
     const struct kn_texture_level *l = &t->level[level < t->levels ? level : 0];
-    const uint32_t size[3] = {t->level[0].width, t->level[0].height,
-                              layered ? t->layers : t->level[0].depth};
     const uint32_t last[3] = {l->width - 1, l->height - 1, layered ? t->layers - 1 : l->depth - 1};
     uint32_t at[3], value[4];
     bool outside = level >= t->levels;
@@ -266,8 +269,9 @@ static void lane_fetch_integer(const struct kn_texture *t, const struct kn_lane 
     at[1] = flat ? 0 : at[1];
     at[2] = slices ? at[2] : layered ? (uint32_t)lane->layer : 0;
     for (unsigned axis = 0; axis < 3; axis++) {
-        outside |= at[axis] >= size[axis];
-        at[axis] = at[axis] < last[axis] ? at[axis] : last[axis];
+        const bool below = (int32_t)at[axis] < 0 && !(layered && axis == 2);
+        outside |= at[axis] > last[axis] && !clamps;
+        at[axis] = below ? 0 : at[axis] < last[axis] ? at[axis] : last[axis];
     }
     memset(result, 0, 4 * sizeof(result[0]));
     if (outside)
@@ -286,9 +290,9 @@ void kn_fetch_integer(const struct kn_texture *t, const struct kn_fetch *f)
 
     EACH_LANE(f, i)
     {
-        const struct kn_lane lane = lane_read(t, f, i);
+        const struct kn_lane lane = lane_read(t, f, i, OFFSET_BITS);
         if (readable)
-            lane_fetch_integer(t, &lane, operand(f->lod, i), one);
+            lane_fetch_integer(t, &lane, operand(f->lod, i), f->lod, one);
         for (unsigned c = 0; c < 4; c++)
             result[c][i] = one[c];
     }

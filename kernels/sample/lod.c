@@ -44,7 +44,7 @@ static int32_t lod_fixed(float lod)
 
 void kn_lod_prepare(struct kn_texture *t)
 {
-    const float slope = (float)kn_probes_slope(t->anisotropy);
+    const float slope = (float)kn_probes_slope(t);
     const float bias = t->bias * 256.0f - (128 - 128 * 16 / slope);
 
     t->anisotropy_256 = kn_probes_most(t->anisotropy);
@@ -75,7 +75,7 @@ static struct kn_lod lod_levels(const struct kn_texture *t, int32_t lod_256)
 static int32_t lod_biased(const struct kn_texture *t, int32_t lod_256)
 {
     const int32_t lod = lod_256 + t->bias_256;
-    const int32_t faster = (lod & 255) * kn_probes_slope(t->anisotropy) >> 4;
+    const int32_t faster = (lod & 255) * kn_probes_slope(t) >> 4;
 
     return (lod & ~255) + (faster < 256 ? faster : 256);
 }

@@ -55,8 +55,9 @@ int32_t kn_probes_ratio(const struct kn_texture *t, int32_t length, int32_t area
     return ratio > 0 ? ratio : 0;
 }
 
-int32_t kn_probes_slope(uint32_t anisotropy)
+int32_t kn_probes_slope(const struct kn_texture *t)
 {
+    const uint32_t anisotropy = t->trilinear ? 0 : t->anisotropy;
     return anisotropy >= 8 ? 32 : anisotropy >= 4 ? 28 : anisotropy >= 2 ? 24 : 16;
 }
 

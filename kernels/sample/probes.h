@@ -13,7 +13,7 @@ int32_t kn_probes_ratio(const struct kn_texture *t, int32_t length, int32_t area
                         const double axis[2]);
 
 // How fast the upper level gains weight between two levels, in units of 1/16.
-int32_t kn_probes_slope(uint32_t anisotropy);
+int32_t kn_probes_slope(const struct kn_texture *t);
 
 // The samples for a ratio of the axes (256 * log2) along an axis, in the levels of `lod`.
 struct kn_probes kn_probes_plan(int32_t ratio, const double axis[2], struct kn_lod lod);

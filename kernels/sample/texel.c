@@ -218,7 +218,8 @@ static uint32_t border_channel(const struct kn_texture *t, unsigned channel)
 
     switch (texel_decoder[t->texel]) {
     case DECODE_UNORM:
-        if (t->texel == KN_TEXEL_UNORM16)
+        if (t->texel == KN_TEXEL_UNORM16 || t->texel == KN_TEXEL_UNORM10_2 ||
+            t->texel == KN_TEXEL_BC4_UNORM || t->texel == KN_TEXEL_BC5_UNORM)
             return border_unorm(colour, 16);
         return texel_is_srgb(t, channel) ? srgb_value(kn_to_srgb(colour))
                                          : border_unorm(colour, 8) * 257;

@@ -5,6 +5,10 @@
 
 #include "texture_draws.h"
 
+#ifndef SEED
+#define SEED 0
+#endif
+
 enum { CASES = 1500, MOST_SIZE = 40 };
 
 static const char *const geometries[] = {"1d", "2d", "3d", "a1d", "a2d"};
@@ -184,7 +188,7 @@ static void group(unsigned seed, bool stores)
     for (unsigned i = 0; i < CASES; i++) {
         struct access a = {0};
         struct image image;
-        state = seed * UINT64_C(1000003) + i;
+        state = seed * UINT64_C(1000003) + i + SEED;
         a.geometry = (int)draw(5);
         a.mode = (int)draw(3);
         draw_image(&image, a.geometry);

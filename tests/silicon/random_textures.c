@@ -4,6 +4,10 @@
 
 #include "texture_draws.h"
 
+#ifndef SEED
+#define SEED 0
+#endif
+
 enum { CASES = 400, ALONG_AXIS = 4, DIAGONAL };
 
 static const struct {
@@ -228,7 +232,7 @@ static void group(const char *kind, unsigned seed, const int of[], int count, un
         struct image image;
         CUDA_TEXTURE_DESC s;
         char name[16];
-        state = seed * UINT64_C(1000003) + i;
+        state = seed * UINT64_C(1000003) + i + SEED;
         const int geometry = of[draw((unsigned)count)];
         const bool levels = !strcmp(kind, "level") || !strcmp(kind, "grad");
         const bool memory = geometry <= D2 && !levels && !draw(6);
