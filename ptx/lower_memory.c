@@ -129,6 +129,23 @@ static unsigned operation_of(const struct px_statement *s)
     return PX_MOD_ADD;
 }
 
+// The values of a vector are replaced one after the other. Those that come later and are in a
+// register that receives the result of an earlier one are copied before.
+static void keep_sources(struct px_lower *l, const px_register *results, px_register *values,
+                         unsigned count)
+{
+    for (unsigned i = 1; i < count; i++)
+        for (unsigned j = 0; j < i; j++) {
+            if (values[i] != results[j])
+                continue;
+            const char letter = px_letter(l, values[i]);
+            const px_register copy = px_temporary(l, letter);
+            px_emit(l, letter == 'h' ? "mov.16" : "mov.32", copy, values[i]);
+            values[i] = copy;
+            break;
+        }
+}
+
 static void lower_atomic(struct px_lower *l, const struct px_statement *s, bool result)
 {
     const enum px_space space = space_of(s);
@@ -140,6 +157,8 @@ static void lower_atomic(struct px_lower *l, const struct px_statement *s, bool 
     const struct px_address a = px_address(l, &s->a[0], space);
     r[n++] = a.base;
     values = px_sources(l, s, 1, r + n, VECTOR_MOST);
+    if (result && values > 1 && !px_failed(l))
+        keep_sources(l, r, r + n, values);
     n += values;
     if (operation == PX_MOD_CAS)
         n += px_sources(l, s, 2, r + n, VECTOR_MOST);

@@ -280,6 +280,24 @@ int64_t px_integer(struct px_lower *l, const struct px_operand *operand, int64_t
     return operand->value;
 }
 
+// The address of a constant whose lower 32 bits are in a register: "mov.u32" may have taken it. It
+// is near the module's first constant variable.
+static px_register constant_address(struct px_lower *l, px_register low)
+{
+    for (uint32_t i = 0; i < l->module->variable_count; i++) {
+        if (l->module->variables[i].space != PX_CONSTANT)
+            continue;
+        struct px_register_info first = {.letter = 'w', .fill = PX_FILL_VARIABLE, .index = i};
+        const px_register distance = px_temporary(l, 'w'), out = px_temporary(l, 'l');
+        px_emit(l, "sub.32", distance, low, px_filled(l, &first));
+        px_emit(l, "cvt.s64.s32", out, distance);
+        first.letter = 'l';
+        px_emit(l, "add.64", out, out, px_filled(l, &first));
+        return out;
+    }
+    return px_widen(l, low, 'l');
+}
+
 struct px_address px_address(struct px_lower *l, const struct px_operand *operand,
                              enum px_space space)
 {
@@ -291,7 +309,9 @@ struct px_address px_address(struct px_lower *l, const struct px_operand *operan
         if (strchr("phx", px_letter(l, o->reg)))
             px_refuse(l, "the register %.*s cannot hold an address", (int)o->text.length,
                       o->text.at);
-        out.base = px_widen(l, o->reg, letter);
+        out.base = space == PX_CONSTANT && px_letter(l, o->reg) == 'w'
+                       ? constant_address(l, o->reg)
+                       : px_widen(l, o->reg, letter);
         out.offset = o->value;
     } else if (o->kind == PX_OPERAND_FUNCTION) {
         px_refuse(l, "the memory of the function %.*s cannot be accessed", (int)o->text.length,
