@@ -5,13 +5,6 @@
 
 #include "lower_state.h"
 
-// When a register was written last, in the order of the text. Constants come last.
-static uint32_t written(const struct px_lower *l, px_register reg)
-{
-    const struct px_register_info *info = &l->registers[reg];
-    return info->fill == PX_FILL_CONSTANT ? UINT32_MAX : info->written;
-}
-
 // add, sub, mul, fma, mad, min and max of .f64. If several operands are NaNs, the hardware returns
 // the second one, or else the third one. The compiler exchanges the operands that may be exchanged
 // so that the one that was written last is the second one.
@@ -26,10 +19,21 @@ void px_lower_double(struct px_lower *l, const struct px_statement *s)
     if (px_failed(l))
         return;
     if (compares && a == b) { // the compiler takes the value as it is
+        const uint32_t when = px_written(l, a);
         px_emit(l, "mov.64", d, a);
+        px_written_at(l, d, when);
         return;
     }
-    if (written(l, a) > written(l, b)) {
+    // The compiler adds the negative of a constant, which is another NaN. It computes the
+    // difference of two constants itself; a NaN is negative then.
+    if (!strcmp(root, "sub") && l->registers[b].fill == PX_FILL_CONSTANT) {
+        const uint64_t sign = UINT64_C(0x8000000000000000), value = l->registers[b].value;
+        const bool nan = (value & ~sign) > UINT64_C(0x7ff0000000000000);
+        const bool both = l->registers[a].fill == PX_FILL_CONSTANT;
+        b = px_constant(l, 'l', both && nan ? value | sign : value ^ sign);
+        root = "add";
+    }
+    if (px_written(l, a) > px_written(l, b)) {
         const px_register swap = a;
         a = b;
         b = swap;
@@ -44,6 +48,19 @@ void px_lower_double(struct px_lower *l, const struct px_statement *s)
         px_emit(l, form, d, a, b);
     else
         px_emit(l, form, d, a, b, c);
+}
+
+// neg and abs of .f64. The compiler changes the sign where the result is used, so the value is as
+// old as the source.
+void px_lower_sign_double(struct px_lower *l, const struct px_statement *s)
+{
+    const px_register d = px_destination(l, s, 0), a = px_source(l, s, 0);
+
+    if (px_failed(l))
+        return;
+    const uint32_t when = px_written(l, a);
+    px_emit(l, px_name(l, "%s.f64", s->row->root), d, a);
+    px_written_at(l, d, when);
 }
 
 // min and max of .f32 and .f16. Without modifiers, the compiler takes the value of min(a, a) as it

@@ -2,7 +2,7 @@
 // Lowering of mov, cvta and other instructions that move data without a calculation.
 #include <stdio.h>
 
-#include "lower.h"
+#include "lower_state.h"
 
 // A copy of a register, by its width.
 static void move(struct px_lower *l, px_register to, px_register from)
@@ -12,8 +12,11 @@ static void move(struct px_lower *l, px_register to, px_register from)
                                         ['w'] = "mov.32",
                                         ['l'] = "mov.64",
                                         ['x'] = "mov.128"};
-    if (!px_failed(l))
-        px_emit(l, forms[(int)px_letter(l, to)], to, from);
+    if (px_failed(l))
+        return;
+    const uint32_t when = px_written(l, from);
+    px_emit(l, forms[(int)px_letter(l, to)], to, from);
+    px_written_at(l, to, when);
 }
 
 // "mov.b32 {a, b}, c" takes c apart, and "mov.b32 c, {a, b}" puts it together; the first element is

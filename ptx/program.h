@@ -105,7 +105,7 @@ struct px_register_info {
     bool real; // declared as .f32 or .f64
     bool own;  // PX_FILL_WINDOW: the address of a variable, which in a cluster has the block's rank
     uint32_t index, size_B;
-    uint32_t written;           // the last operation that writes it; only lowering should read it
+    uint32_t written;           // the operation that made its value; only for lowering (px_written)
     uint64_t value, value_high; // a predicate's constant: 0 or 1
     const char *name;           // of the PTX text, for messages and for stepping; or NULL
 };

@@ -5,6 +5,7 @@
 // every set.
 //
 //     random [PROGRAMS [FIRST]]     programs are numbered; FIRST repeats one of them
+#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -170,9 +171,20 @@ static void draw_step(struct step *s, uint64_t *state, bool approximate, unsigne
     }
 }
 
+// Whether the result of a step counts as old as its first source: without a guard, neg and abs of
+// f64, and min and max of the same operand.
+static bool keeps_order(const struct step *s)
+{
+    const char *opcode = s->ins.opcode;
+    const bool sign = !strcmp(opcode, "neg.f64") || !strcmp(opcode, "abs.f64");
+    const bool least = !strcmp(opcode, "min.f64") || !strcmp(opcode, "max.f64");
+    return s->guard < 0 && (sign || (least && s->ins.same));
+}
+
 // Notes in which order the operands of each step were written, and whether they are the same.
 static void note_order(struct program *p)
 {
+    const unsigned last = UINT_MAX; // of constants
     unsigned written[KINDS][EACH];
     for (unsigned k = 0; k < KINDS; k++)
         for (unsigned i = 0; i < EACH; i++)
@@ -184,13 +196,15 @@ static void note_order(struct program *p)
         for (unsigned i = 0; i < s->sources; i++)
             s->ins.constant[i] = s->a[i].constant;
         if (s->sources > 1) {
-            s->ins.exchanged = !b->constant && (a->constant || written[a->kind][a->number] >
-                                                                   written[b->kind][b->number]);
+            const unsigned of_a = a->constant ? last : written[a->kind][a->number];
+            const unsigned of_b = b->constant ? last : written[b->kind][b->number];
+            s->ins.exchanged = of_a > of_b;
             s->ins.same = a->kind == b->kind && a->constant == b->constant &&
                           (a->constant ? a->value == b->value : a->number == b->number);
         }
+        const unsigned kept = a->constant ? last : written[a->kind][a->number];
         for (unsigned i = 0; i < s->destinations; i++)
-            written[s->d[i].kind][s->d[i].number] = KINDS * EACH + n;
+            written[s->d[i].kind][s->d[i].number] = keeps_order(s) ? kept : KINDS * EACH + n;
     }
 }
 

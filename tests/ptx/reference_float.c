@@ -93,9 +93,15 @@ static void apply(const struct ref_instruction *ins, const uint64_t *a, struct e
 // comes first, and then the third one.
 static uint64_t nan_of(const struct ref_instruction *ins, const uint64_t *a)
 {
+    // A constant is subtracted as the sum with its negative, and two constants give a negative NaN.
+    const uint64_t sign = UINT64_C(1) << 63;
+    const bool negated = ins->operation == SUB && ins->format == &ex_f64 && ins->constant[1];
+    const uint64_t b = !negated ? a[1] : ins->constant[0] ? a[1] | sign : a[1] ^ sign;
+    const uint64_t operands[3] = {a[0], b, a[2]};
     const unsigned counts[] = {[ADD] = 2, 2, 2, 3, 2, 1, 1, 1, 1}, count = counts[ins->operation];
     const unsigned last = ins->exchanged ? 0 : 1;
-    const uint64_t order[3] = {a[last], count == 3 ? a[2] : a[!last], a[!last]};
+    const uint64_t order[3] = {operands[last], count == 3 ? a[2] : operands[!last],
+                               operands[!last]};
     if (ins->operation > FMA)
         return ref_nan(ins->format, a, count);
     return ref_nan(ins->format, order, count);

@@ -7,6 +7,10 @@
 #include "form_write.h"
 #include "record.h"
 
+#ifndef SEED
+#define SEED 0
+#endif
+
 enum { COUNT = 2048, BLOCK = 128, OPERANDS = 4, RESULTS = 4, SHOWN = 3, MOST = 48, PARTS = 12 };
 
 static char text[1 << 14];
@@ -125,7 +129,7 @@ static void part(unsigned number)
         const unsigned most = all < MOST ? (unsigned)all : MOST;
         for (unsigned i = 0; i < most; i++) {
             static struct form f;
-            form_state = row * 1000003u + i;
+            form_state = row * 1000003u + i + SEED;
             form_make(&form_rows[row], all <= MOST ? i : form_draw_64() % all, &f);
             if ((row + i) % PARTS != number || !CASE("%u-%u %s", row, i, f.text))
                 continue;
