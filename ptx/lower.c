@@ -358,6 +358,11 @@ void px_waits(struct px_lower *l)
         l->ops[l->op_count - 1].waits = true;
 }
 
+void px_joins(struct px_lower *l, bool joins)
+{
+    l->ops[l->op_count - 1].joins = joins;
+}
+
 void px_ordered(struct px_lower *l)
 {
     l->ordered++;

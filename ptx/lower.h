@@ -89,6 +89,8 @@ struct px_op *px_emit_code(struct px_lower *l, enum px_code code, int64_t immedi
 // The operation that was emitted last reads memory that other threads may change in order to be
 // seen here: see px_op.waits.
 void px_waits(struct px_lower *l);
+// The operation that was emitted last may be joined with others: see join.h.
+void px_joins(struct px_lower *l, bool joins);
 // The results of the kernel depend on the order of blocks: px_program.order_free becomes false.
 // Lowering functions should call this for every instruction that program.h lists there.
 void px_ordered(struct px_lower *l);

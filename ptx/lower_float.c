@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lowering of floating-point comparisons: setp, set and slct. (Arithmetic is forms by name.)
+#include <string.h>
+
 #include "lower_state.h"
 
 static bool is_pair(unsigned type)
@@ -96,4 +98,17 @@ void px_lower_slct_float(struct px_lower *l, const struct px_statement *s)
             px_constant(l, 'w', 0));
     px_emit(l, px_name(l, "selp.%u", px_type_bits(s->types[0])), px_destination(l, s, 0),
             px_source(l, s, 0), px_source(l, s, 1), p);
+}
+
+// add, sub and mul of .f32 without a rounding modifier.
+void px_lower_unrounded(struct px_lower *l, const struct px_statement *s)
+{
+    const char *flush = px_has(s, PX_MOD_FTZ) ? ".ftz" : "";
+    const char *saturate = px_has(s, PX_MOD_SAT) ? ".sat" : "";
+    const px_register d = px_destination(l, s, 0), a = px_source(l, s, 0), b = px_source(l, s, 1);
+    const bool product = !strcmp(s->row->root, "mul");
+
+    px_emit(l, px_name(l, "%s.rn%s%s.f32", s->row->root, flush, saturate), d, a, b);
+    if (!px_failed(l))
+        px_joins(l, !product || !*saturate);
 }

@@ -182,6 +182,7 @@ struct px_op {
                   // acquire and relaxed loads, atomics whose result is used
     bool sum;     // an atomic whose result depends on the order of blocks, but not what it leaves
     bool unread;  // an atomic whose result no operation reads
+    bool joins;   // a product or sum of f32 without a rounding modifier: see join.h
     bool strong;  // volatile, relaxed, acquire or release: no race with another one
     uint32_t target; // an index of ops
     const uint32_t *targets;
