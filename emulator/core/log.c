@@ -16,15 +16,17 @@
 // "The maximum size of the buffer is 25600 bytes"; the programming guide: "limited to 100 entries".
 enum { LOG_B = 25600, LINES = 100, LINE_B = EM_LOG_MESSAGE_B };
 
-// The lines that are kept, the oldest first. All is guarded by the lock of error.c.
+// The lines that are kept, the oldest first. They move to the beginning of the arrays only when the
+// arrays are full, because each move would cost as much as the rest of a message. All is guarded by
+// the lock of error.c.
 static struct {
-    char bytes[LOG_B];
-    uint32_t used_B;
+    char bytes[2 * LOG_B];
+    uint32_t first_B, used_B;
     struct line {
         uint32_t length, at; // of the line with its newline; the place of the message in it
         CUlogLevel level;
-    } lines[LINES];
-    uint32_t count;
+    } lines[2 * LINES];
+    uint32_t first, count;
     uint64_t total; // of all lines ever; its low 32 bits are the iterator of the end
 } kept;
 
@@ -34,22 +36,35 @@ static const char dropped[] = "Older messages were dropped: the log keeps the ne
                               "at most 25600 bytes\n";
 static const char left_out[] = "Older messages are left out: the buffer is too small for them\n";
 
+static const struct line *line_at(uint32_t i)
+{
+    return &kept.lines[kept.first + i];
+}
+
 static void drop_oldest(void)
 {
-    const uint32_t length = kept.lines[0].length;
+    const uint32_t length = line_at(0)->length;
+    kept.first_B += length;
     kept.used_B -= length;
+    kept.first++;
     kept.count--;
-    memmove(kept.bytes, kept.bytes + length, kept.used_B);
-    memmove(kept.lines, kept.lines + 1, kept.count * sizeof *kept.lines);
 }
 
 static void keep(const char *text, struct line line)
 {
     while (kept.count == LINES || kept.used_B + line.length > LOG_B)
         drop_oldest();
-    memcpy(kept.bytes + kept.used_B, text, line.length);
+    if (kept.first_B + kept.used_B + line.length > sizeof kept.bytes) {
+        memmove(kept.bytes, kept.bytes + kept.first_B, kept.used_B);
+        kept.first_B = 0;
+    }
+    if (kept.first + kept.count == 2 * LINES) {
+        memmove(kept.lines, line_at(0), kept.count * sizeof *kept.lines);
+        kept.first = 0;
+    }
+    memcpy(kept.bytes + kept.first_B + kept.used_B, text, line.length);
     kept.used_B += line.length;
-    kept.lines[kept.count++] = line;
+    kept.lines[kept.first + kept.count++] = line;
     kept.total++;
 }
 
@@ -135,7 +150,7 @@ static uint32_t bytes_from(uint32_t first)
 {
     uint32_t sum = 0;
     for (uint32_t i = first; i < kept.count; i++)
-        sum += kept.lines[i].length;
+        sum += line_at(i)->length;
     return sum;
 }
 
@@ -145,11 +160,11 @@ bool em_log_message(CUlogIterator number, struct em_log_message *out)
     const uint32_t before_end = (uint32_t)kept.total - number;
     const bool found = before_end && before_end <= kept.count;
     if (found) {
-        const struct line *line = &kept.lines[kept.count - before_end];
-        const uint32_t offset = kept.used_B - bytes_from(kept.count - before_end) + line->at;
+        const struct line *line = line_at(kept.count - before_end);
+        const char *end = kept.bytes + kept.first_B + kept.used_B;
         out->level = line->level;
         out->length = line->length - 1 - line->at;
-        memcpy(out->text, kept.bytes + offset, out->length);
+        memcpy(out->text, end - bytes_from(kept.count - before_end) + line->at, out->length);
         out->text[out->length] = 0;
     }
     em_error_unlock();
@@ -198,7 +213,7 @@ static bool read_lines(const CUlogIterator *from, char *text, size_t capacity, s
         return false;
     const size_t head_B = strlen(e.head), lines_B = bytes_from(e.first);
     memcpy(text, e.head, head_B);
-    memcpy(text + head_B, kept.bytes + kept.used_B - lines_B, lines_B);
+    memcpy(text + head_B, kept.bytes + kept.first_B + kept.used_B - lines_B, lines_B);
     *length = head_B + lines_B;
     text[*length] = 0;
     return true;
