@@ -68,7 +68,7 @@ struct drawn {
     CUDA_RESOURCE_VIEW_DESC view;
     bool has_view, blocks;
     int geometry;
-    char kind[16], instruction[300];
+    char kind[16], instruction[600];
 };
 
 static void draw_shape(struct drawn *d, bool mipmap)
