@@ -134,7 +134,7 @@ static void call_function(void *argument)
                           d->message->length);
 }
 
-// Enters the first callback that was registered after number `last`. Returns NULL if there is none.
+// Enters the first callback that was registered after number `last`, or returns NULL.
 static struct callback *enter_after(uint32_t last)
 {
     dm_mutex_lock(&callbacks.lock);

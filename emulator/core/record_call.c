@@ -34,7 +34,7 @@ static bool any_follows(const struct em_entry *entry, bool returns, CUresult res
     return false;
 }
 
-// Whether the arguments are unknown: their records have none.
+// Whether the arguments are unknown, and so not in the record.
 static __attribute__((cold, noinline)) void fill_site(struct em_record_site *s, bool unknown)
 {
     const struct em_entry *entry = s->entry;

@@ -6,7 +6,7 @@
 #include "module.h"
 
 // Finds the objects that arguments and references name, and keeps them: code->objects->count of
-// them. Fills in all, or none if it fails.
+// them. Fills in all, or nothing if it fails.
 CUresult em_launch_objects(const struct em_function *f, const unsigned char *arguments,
                            struct em_launch_object *out);
 void em_launch_objects_drop(struct em_launch_object *list, unsigned count);
