@@ -52,13 +52,14 @@ static struct rows rows_of(const struct em_copy_command *c, bool is_dst)
     };
 }
 
-// Does not change the byte: the copy may fail yet.
-static void access_byte(uint8_t *at, bool write)
+// Does not change the byte: the copy may fail yet. (A compiler may leave out an access that changes
+// nothing, unless it is volatile.)
+static void access_byte(volatile uint8_t *at, bool write)
 {
     if (write)
         __atomic_fetch_or(at, 0, __ATOMIC_RELAXED);
     else
-        (void)*(volatile uint8_t *)at;
+        (void)*at;
 }
 
 // Accesses each page of the rows.

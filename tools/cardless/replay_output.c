@@ -145,6 +145,27 @@ static bool is_exported_bytes(const cardlessShape *s)
            !strcmp(name, "CUmemFabricHandle");
 }
 
+// Returns the first byte that differs, or the size. Structs without public members, such as
+// CUtensorMap, may hold addresses in whole words, which are compared as addresses.
+static uint32_t first_difference(struct replay_job *job, struct pair p, uint32_t size_B)
+{
+    for (uint32_t at = 0; at < size_B; at += 8) {
+        uint32_t end = size_B - at < 8 ? size_B : at + 8;
+        if (!memcmp(p.old + at, p.now + at, end - at))
+            continue;
+        bool found = false;
+        if (end - at == 8 &&
+            replay_address(job->replay, replay_load(p.old + at, 8), &found) ==
+                replay_load(p.now + at, 8) &&
+            found)
+            continue;
+        while (p.old[at] == p.now[at])
+            at++;
+        return at;
+    }
+    return size_B;
+}
+
 static bool compare_number(struct replay_job *job, const cardlessShape *s, struct pair p,
                            const char *name)
 {
@@ -156,9 +177,9 @@ static bool compare_number(struct replay_job *job, const cardlessShape *s, struc
     }
     if (s->size_B > 8) {
         char byte[256 + 32];
-        uint32_t at = 0;
-        while (p.old[at] == p.now[at])
-            at++;
+        const uint32_t at = first_difference(job, p, s->size_B);
+        if (at == s->size_B)
+            return true;
         snprintf(byte, sizeof byte, "byte %u of %s", at, name);
         return differ(job, byte, "%#llx", p.old[at], p.now[at]);
     }
