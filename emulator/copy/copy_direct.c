@@ -52,14 +52,13 @@ static struct rows rows_of(const struct em_copy_command *c, bool is_dst)
     };
 }
 
-// Does not change the byte: the copy may fail yet. (A compiler may leave out an access that changes
-// nothing, unless it is volatile.)
+// Does not change the byte: the copy may fail yet. (Compilers make an atomic `or` of 0 a load.)
 static void access_byte(volatile uint8_t *at, bool write)
 {
-    if (write)
-        __atomic_fetch_or(at, 0, __ATOMIC_RELAXED);
-    else
-        (void)*at;
+    uint8_t byte = *at;
+    while (write &&
+           !__atomic_compare_exchange_n(at, &byte, byte, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        continue;
 }
 
 // Accesses each page of the rows.
