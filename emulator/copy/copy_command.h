@@ -64,8 +64,7 @@ void em_copy_record(const struct em_copy_command *command, const struct em_copy_
 // em_command_ops.run of a copy.
 CUresult em_copy_run(struct em_command *command);
 // Reports that the copy has run into a fault, and returns the error.
-CUresult em_copy_faulted(const struct em_copy_command *command, const struct dm_fault *fault,
-                         bool may_fault);
+CUresult em_copy_faulted(const struct em_copy_command *command, const struct dm_fault *fault);
 
 // ---- copy_direct.c ----
 

@@ -91,7 +91,7 @@ bool em_copy_run_directly(struct em_copy_command *c, CUresult *result)
             (other->may_fault ? dm_guarded_foreign : dm_guarded)(access_pages, &rows, &fault);
         dm_pkey_leave(keys);
         if (status) {
-            *result = em_copy_faulted(c, &fault, other->may_fault);
+            *result = em_copy_faulted(c, &fault);
             return true;
         }
     }

@@ -5,11 +5,11 @@
 #include "call.h"
 #include "copy_command.h"
 #include "error.h"
-#include "fault.h"
 #include "guard.h"
 #include "kn_copy.h"
 #include "lock.h"
 #include "memory_device.h"
+#include "memory_fault.h"
 #include "pkey.h"
 #include "workers.h"
 
@@ -126,24 +126,34 @@ static unsigned split(struct part parts[EM_PARTS_MAX])
 
 // ---- the command ----
 
-CUresult em_copy_faulted(const struct em_copy_command *c, const struct dm_fault *fault,
-                         bool may_fault)
+// Whether the driver knows the memory of the fault: the device's, or registered memory. Any other
+// address is a wrong pointer of the program.
+static bool is_known(const struct dm_fault *fault, bool *of_device)
 {
-    char text[160];
     em_lock();
-    bool of_device = em_is_device_address(fault->address);
+    *of_device = em_is_device_address(fault->address);
+    const bool known = *of_device || em_memory_find(fault->address, 1);
     em_unlock();
-    bool of_tiles = (c->src.storage && em_is_tiled(c->src.storage)) ||
-                    (c->dst.storage && em_is_tiled(c->dst.storage));
-    if (fault->kind == DM_FAULT_TRUNCATED || (of_device && !of_tiles))
-        return em_device_fault("a copy", fault, may_fault);
+    return known;
+}
+
+CUresult em_copy_faulted(const struct em_copy_command *c, const struct dm_fault *fault)
+{
+    const bool of_tiles = (c->src.storage && em_is_tiled(c->src.storage)) ||
+                          (c->dst.storage && em_is_tiled(c->dst.storage));
+    bool of_device;
+    char text[160];
     dm_fault_text(fault, text, sizeof text);
-    if (of_device)
+    if (!is_known(fault, &of_device))
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "%s: the host pointer is not valid for the size of the copy", text);
+    if (of_device && of_tiles && fault->kind != DM_FAULT_TRUNCATED)
         return em_fail(CUDA_ERROR_LAUNCH_FAILED,
                        "%s: the array has no memory there; map it with cuMemMapArrayAsync first",
                        text);
-    return em_fail(CUDA_ERROR_INVALID_VALUE,
-                   "%s: the host pointer is not valid for the size of the copy", text);
+    return em_device_fault("a copy", fault,
+                           (c->src.may_fault && !c->src.pageable) ||
+                               (c->dst.may_fault && !c->dst.pageable));
 }
 
 static const char *poison_reason(const struct em_copy_place *p)
@@ -193,7 +203,7 @@ static CUresult move_all(const struct em_copy_command *c)
                      : em_workers_run_guarded(guarded, move, parts, sizeof *parts, count, &fault);
     dm_pkey_leave(keys);
     if (status)
-        return em_copy_faulted(c, &fault, may_fault);
+        return em_copy_faulted(c, &fault);
     for (unsigned i = 0; i < count; i++)
         if (parts[i].status)
             return em_fail(CUDA_ERROR_INVALID_VALUE, "the box no longer fits its array");

@@ -2,6 +2,9 @@
 // Imported memory that its exporter truncates later. The next access should end the context with
 // CUDA_ERROR_ILLEGAL_ADDRESS and a sentence. It should not end the process, even if the thread
 // blocks all signals, or if the program has replaced the driver's signal handlers.
+//
+// The program's own files that are too short are wrong pointers like others: the call fails, and
+// the context stays usable.
 #include <pthread.h>
 
 #include "../harness.h"
@@ -262,4 +265,119 @@ TEST(own_handlers)
     touch_all(OWN_HANDLERS);
 }
 
-TESTS(CASE(plain), CASE(blocked_signals), CASE(own_handlers))
+// ---- the program's own memory ----
+
+enum { OWN_B = 1 << 20, KEPT_B = 4096 };
+
+struct own {
+    char *bytes; // a file of OWN_B bytes, of which KEPT_B are left
+    CUdeviceptr device;
+    CUstream stream;
+    CUarray array;
+};
+
+typedef CUresult own_fn(const struct own *);
+
+static CUresult own_read(const struct own *o)
+{
+    return cuMemcpyHtoD(o->device, o->bytes + KEPT_B, 64);
+}
+
+static CUresult own_written(const struct own *o)
+{
+    return cuMemcpyDtoH(o->bytes + KEPT_B, o->device, 64);
+}
+
+static CUresult own_large(const struct own *o)
+{
+    return cuMemcpyHtoD(o->device, o->bytes, OWN_B);
+}
+
+static CUresult own_async(const struct own *o)
+{
+    return cuMemcpyHtoDAsync(o->device, o->bytes + KEPT_B, 64, o->stream);
+}
+
+static void *release_soon(void *word)
+{
+    usleep(20000);
+    atomic_store((atomic_uint *)word, 1);
+    return NULL;
+}
+
+// Has to wait, so its bytes would be staged. They cannot be, so the call waits.
+static CUresult own_staged(const struct own *o)
+{
+    pthread_t thread;
+    EXPECT_EQ(pthread_create(&thread, NULL, release_soon, test_hold(o->stream)), 0);
+    const CUresult r = cuMemcpyHtoDAsync(o->device, o->bytes + KEPT_B, 64, o->stream);
+    pthread_join(thread, NULL);
+    EXPECT_OK(cuStreamSynchronize(o->stream));
+    return r;
+}
+
+static CUresult own_rows(const struct own *o)
+{
+    CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                       .srcHost = o->bytes + KEPT_B,
+                       .srcPitch = 256,
+                       .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                       .dstArray = o->array,
+                       .WidthInBytes = 256,
+                       .Height = 64};
+    return cuMemcpy2D(&c);
+}
+
+static own_fn *const own_copies[] = {own_read,  own_written, own_large,
+                                     own_async, own_staged,  own_rows};
+
+static struct own own_start(bool is_registered)
+{
+    struct own o;
+    CUDA_ARRAY_DESCRIPTOR desc = {
+        .Width = 64, .Height = 64, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
+    const int fd = memfd_create("own", MFD_CLOEXEC);
+    test_context();
+    EXPECT_OK(cuMemAlloc(&o.device, OWN_B));
+    EXPECT_OK(cuArrayCreate(&o.array, &desc));
+    EXPECT_OK(cuStreamCreate(&o.stream, CU_STREAM_NON_BLOCKING));
+    EXPECT(fd >= 0 && !ftruncate(fd, OWN_B));
+    o.bytes = mmap(NULL, OWN_B, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    EXPECT(o.bytes != MAP_FAILED);
+    if (is_registered)
+        EXPECT_OK(cuMemHostRegister(o.bytes, OWN_B, 0));
+    EXPECT(!ftruncate(fd, KEPT_B));
+    close(fd);
+    return o;
+}
+
+TEST(own_file)
+{
+    const struct own o = own_start(false);
+    for (unsigned i = 0; i < sizeof own_copies / sizeof *own_copies; i++) {
+        EXPECT_MESSAGE(own_copies[i](&o), CUDA_ERROR_INVALID_VALUE,
+                       "the host pointer is not valid");
+        EXPECT(strstr(test_last_line(), "beyond the end of its file"));
+        EXPECT_OK(cuCtxSynchronize());
+    }
+}
+
+// The driver has promised that the device can use registered memory.
+TEST(own_registered_filled)
+{
+    const struct own o = own_start(true);
+    const CUdeviceptr bytes = (CUdeviceptr)(uintptr_t)o.bytes;
+    EXPECT_MESSAGE(cuMemsetD8(bytes + KEPT_B, 1, 64), CUDA_ERROR_ILLEGAL_ADDRESS,
+                   "truncated this registered memory");
+    EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+TEST(own_registered_copied)
+{
+    const struct own o = own_start(true);
+    EXPECT_MESSAGE(own_read(&o), CUDA_ERROR_ILLEGAL_ADDRESS, "truncated this registered memory");
+    EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+TESTS(CASE(own_file), CASE(own_registered_filled), CASE(own_registered_copied), CASE(plain),
+      CASE(blocked_signals), CASE(own_handlers))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The error that a command returns if an access to device memory faults.
+// The error that a command returns if an access to memory that the driver knows faults.
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
@@ -7,6 +7,6 @@
 #include "guard.h"
 
 // Fails with CUDA_ERROR_ILLEGAL_ADDRESS, and reports why the memory could not be accessed.
-// `operation` is "a copy" or the like. `may_fault` is true if someone else can take the bytes away,
-// because the memory was imported or belongs to the program.
+// `operation` is "a copy" or the like. `may_fault` is true if it accesses imported memory, whose
+// exporter can take the bytes away. Precondition: em_lock not held.
 CUresult em_device_fault(const char *operation, const struct dm_fault *fault, bool may_fault);
