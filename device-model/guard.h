@@ -45,13 +45,18 @@ void dm_guard_finish(void);
 // fn may be left at any access, so it must not take locks or allocate. Calls may nest; the
 // innermost one gets the fault. Afterwards the thread has the same access to device pages as
 // before. If the thread blocks SIGSEGV or SIGBUS (in a program's handler with a full mask, for
-// example), the kernel ends the process at a fault, and nothing in user space can prevent that.
+// example), the kernel ends the process at a fault. The two functions below prevent that.
 int dm_guarded(void (*fn)(void *), void *arg, struct dm_fault *fault);
 // The same for memory that others can take away, such as files that may shrink and large ranges of
 // the program's own memory. It also works if the thread blocks SIGSEGV and SIGBUS, or if the
 // program has installed its own handlers since, as dm_guard_open says, but handlers for SIGBUS are
 // noticed too.
 int dm_guarded_foreign(void (*fn)(void *), void *arg, struct dm_fault *fault);
+// The same for size_B bytes of memory of the program that are too few for these system calls. It
+// reads the thread's mask before the thread's first call and again after 256 KiB, where each call
+// counts as 1 KiB more than its size. If the thread has blocked the signals since, the kernel ends
+// the process at a fault.
+int dm_guarded_host(void (*fn)(void *), void *arg, uint64_t size_B, struct dm_fault *fault);
 
 // ---- for code that runs a program's functions ----
 

@@ -188,6 +188,18 @@ void em_copy_record(const struct em_copy_command *c, const struct em_copy_place 
         });
 }
 
+// A copy of one part.
+static int run_guarded(void (*move)(void *), struct part *part, struct dm_fault *fault)
+{
+    const struct em_copy_command *c = part->command;
+    const struct dm_box_extent *e = &c->extent;
+    if (c->src.may_fault || c->dst.may_fault)
+        return dm_guarded_foreign(move, part, fault);
+    if (c->src.pageable || c->dst.pageable)
+        return dm_guarded_host(move, part, e->width_B * e->height * e->depth, fault);
+    return dm_guarded(move, part, fault);
+}
+
 static CUresult move_all(const struct em_copy_command *c)
 {
     struct part parts[EM_PARTS_MAX];
@@ -199,7 +211,7 @@ static CUresult move_all(const struct em_copy_command *c)
     unsigned count = split(parts);
     uint32_t keys = dm_pkey_enter();
     int status = count == 1
-                     ? guarded(move, parts, &fault)
+                     ? run_guarded(move, parts, &fault)
                      : em_workers_run_guarded(guarded, move, parts, sizeof *parts, count, &fault);
     dm_pkey_leave(keys);
     if (status)

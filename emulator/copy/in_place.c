@@ -22,11 +22,11 @@
 #include "stop.h"
 #include "stream.h"
 
-// Runs fn(arg), which accesses memory. Returns false after a fault.
-static bool run_guarded(void (*fn)(void *), void *arg, bool may_fault)
+// Runs fn(arg), which accesses memory of the driver. Returns false after a fault.
+static bool run_guarded(void (*fn)(void *), void *arg)
 {
     const uint32_t keys = dm_pkey_enter();
-    const int r = (may_fault ? dm_guarded_foreign : dm_guarded)(fn, arg, NULL);
+    const int r = dm_guarded(fn, arg, NULL);
     dm_pkey_leave(keys);
     return !r;
 }
@@ -122,12 +122,23 @@ static __attribute__((noinline, cold)) CUresult end_adopted(struct detached *d, 
     return em_copy_is_found_later(c, r) ? CUDA_SUCCESS : r;
 }
 
+// Returns false after a fault.
+static bool copy_guarded(const struct detached *d, struct row *row)
+{
+    const uint32_t keys = dm_pkey_enter();
+    const int r = d->dst.may_fault || d->src.may_fault
+                      ? dm_guarded_foreign(copy_row, row, NULL)
+                      : dm_guarded_host(copy_row, row, row->size_B, NULL);
+    dm_pkey_leave(keys);
+    return !r;
+}
+
 static bool copy_detached(struct detached *d, struct row *row, bool async, CUresult *result)
 {
     if (!em_stream_detach(d->stream, adopt, d))
         return false;
     const uint64_t begin = em_unlikely(em_recording) ? dm_ticks() : 0;
-    const bool ok = run_guarded(copy_row, row, d->dst.may_fault || d->src.may_fault);
+    const bool ok = copy_guarded(d, row);
     const bool adopted = em_stream_end_detached(d->stream);
     *result = CUDA_SUCCESS;
     if (em_unlikely(begin && ok && !adopted)) {
@@ -168,7 +179,7 @@ bool em_copy_in_place(const struct em_copy *copy, struct em_stream *stream, bool
         return copy_detached(&d, &row, async, result);
     }
     const uint64_t begin = em_unlikely(em_recording) ? dm_ticks() : 0;
-    if (!run_guarded(copy_row, &row, false))
+    if (!run_guarded(copy_row, &row))
         return false;
     if (em_unlikely(em_recording)) {
         const struct em_record_run run = run_of(copy);
@@ -211,7 +222,7 @@ bool em_fill_in_place(const struct em_fill *fill, struct em_stream *stream)
         return false;
     struct em_fill f = *fill;
     const uint64_t begin = em_unlikely(em_recording) ? dm_ticks() : 0;
-    if (!run_guarded(fill_row, &f, false))
+    if (!run_guarded(fill_row, &f))
         return false;
     if (em_unlikely(em_recording)) {
         const struct em_record_run run = {1, {{fill->address, fill->width * fill->value_B, true}}};

@@ -99,8 +99,9 @@ bool em_stage_fill(const struct em_copy_command *c, const struct em_staged *stag
     struct transfer t = {
         .command = c,
         .to = {.base = staged->bytes, .pitch_B = e->width_B, .slice_B = e->width_B * e->height}};
-    return !(c->src.may_fault ? dm_guarded_foreign : dm_guarded)(take_along, &t, &fault) &&
-           !t.status;
+    const int r = c->src.may_fault ? dm_guarded_foreign(take_along, &t, &fault)
+                                   : dm_guarded_host(take_along, &t, staged->size_B, &fault);
+    return !r && !t.status;
 }
 
 bool em_stage_use(struct em_copy_command *c, const struct em_staged *staged)

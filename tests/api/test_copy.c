@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copies between linear memory: runs of bytes, boxes, ranges, overlap, contexts, invalid host
 // pointers.
+#include <pthread.h>
+
 #include "../harness.h"
 
 enum { SIZE = 8192 };
@@ -219,6 +221,56 @@ TEST(host_fault)
     EXPECT_OK(cuCtxSynchronize());
 }
 
+static void block_all_signals(void)
+{
+    sigset_t all;
+    sigfillset(&all);
+    EXPECT_EQ(pthread_sigmask(SIG_SETMASK, &all, NULL), 0);
+}
+
+static void *fault_blocked(void *context)
+{
+    static const size_t sizes[] = {4, 64, 4096, 32 << 10, 64 << 10, 128 << 10, 256 << 10, 1 << 20};
+    CUdeviceptr p;
+    CUstream stream;
+    sigset_t now;
+    MUST(cuCtxSetCurrent(context));
+    MUST(cuMemAlloc(&p, 1 << 20));
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    char *bad = mmap(NULL, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    block_all_signals();
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        EXPECT_ERROR(cuMemcpyHtoD(p, bad, sizes[i]), CUDA_ERROR_INVALID_VALUE);
+        EXPECT_ERROR(cuMemcpyDtoH(bad, p, sizes[i]), CUDA_ERROR_INVALID_VALUE);
+        EXPECT_ERROR(cuMemcpyHtoDAsync(p, bad, sizes[i], stream), CUDA_ERROR_INVALID_VALUE);
+        EXPECT_OK(cuCtxSynchronize());
+    }
+    EXPECT_EQ(pthread_sigmask(SIG_SETMASK, NULL, &now), 0);
+    EXPECT(sigismember(&now, SIGSEGV));
+    return NULL;
+}
+
+// The mask is read before the first copy of a thread.
+TEST(host_fault_blocked)
+{
+    pthread_t thread;
+    CUcontext context = test_context();
+    EXPECT_EQ(pthread_create(&thread, NULL, fault_blocked, context), 0);
+    pthread_join(thread, NULL);
+}
+
+// And again after 256 KiB, where each copy counts as 1 KiB more than its size.
+TEST(host_fault_blocked_later)
+{
+    CUdeviceptr p = fresh();
+    EXPECT_OK(cuMemcpyHtoD(p, a, 4));
+    block_all_signals();
+    for (int i = 0; i < 256; i++)
+        EXPECT_OK(cuMemcpyHtoD(p, a, 4));
+    EXPECT_ERROR(cuMemcpyHtoD(p, (void *)(uintptr_t)16, 4), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuCtxSynchronize());
+}
+
 TEST(contexts)
 {
     CUdeviceptr p = fresh(), q;
@@ -295,4 +347,5 @@ TEST(truncated)
 
 TESTS(CASE(round_trip), CASE(unified), CASE(device_arguments), CASE(ranges), CASE(overlap),
       CASE(random_boxes), CASE(box_arguments), CASE(positions_in_mapped_memory), CASE(host_fault),
-      CASE(contexts), CASE(mapped_buffer_in_other_context), CASE(truncated))
+      CASE(host_fault_blocked), CASE(host_fault_blocked_later), CASE(contexts),
+      CASE(mapped_buffer_in_other_context), CASE(truncated))
