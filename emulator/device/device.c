@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "alloc.h"
@@ -30,15 +32,28 @@ CUresult em_device_bad_as(const char *name, CUdevice ordinal)
                    name, ordinal, em_device_count - 1);
 }
 
+// Returns 0 if it is a regular file, or a negative errno. Others may have no end.
+static int check_regular(int fd)
+{
+    struct stat status;
+    if (fstat(fd, &status))
+        return -errno;
+    if (S_ISREG(status.st_mode))
+        return 0;
+    return S_ISDIR(status.st_mode) ? -EISDIR : -EINVAL;
+}
+
 // Reads a small file. Returns 0 or a negative errno. The caller should free the text with dm_free.
 static int read_file(const char *path, char **out, size_t *size)
 {
-    int e = 0;
     size_t used = 0;
     char *text = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe must not wait for a writer
     if (fd < 0)
         return -errno;
+    int e = check_regular(fd);
+    if (e)
+        goto close_fd;
     text = dm_alloc(FILE_MAX_B + 1);
     if (!text) {
         e = -ENOMEM;
@@ -69,6 +84,21 @@ close_fd:
     return e;
 }
 
+// Lists the ids of the compiled-in profiles that can be named.
+static void list_known(char *out, size_t size_B)
+{
+    size_t used = 0;
+    *out = 0;
+    for (const struct dm_device_text *t = dm_device_texts; t->id; t++) {
+        const char *separator = used ? ", " : "";
+        const size_t length = strlen(separator) + strlen(t->id);
+        if (!strstr(t->text, "name=") || length >= size_B - used)
+            continue;
+        snprintf(out + used, size_B - used, "%s%s", separator, t->id);
+        used += length;
+    }
+}
+
 // Reads the profile that `item` names: by the id of a compiled-in profile, or by the path of a
 // file.
 static CUresult read_profile(const char *item, struct dm_device_profile *out)
@@ -76,22 +106,21 @@ static CUresult read_profile(const char *item, struct dm_device_profile *out)
     const char *slash = strrchr(item, '/'), *id = slash ? slash + 1 : item;
     size_t length = strlen(item);
     bool path = slash || (length > 4 && !strcmp(item + length - 4, ".dev"));
-    char *read = NULL, error[1024];
+    char *file = NULL, error[1024];
     const char *text = path ? NULL : dm_device_text(item);
     size_t size = text ? strlen(text) : 0;
     CUresult r = CUDA_SUCCESS;
     if (path) {
-        int e = read_file(item, &read, &size);
+        int e = read_file(item, &file, &size);
         if (e)
             return em_fail(e == -ENOMEM ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_NO_DEVICE,
-                           "CARDLESS_DEVICES: cannot read the profile %s: %s", item, strerror(-e));
-        text = read;
+                           "CARDLESS_DEVICES: cannot read the profile %s: %s", item,
+                           e == -EINVAL ? "not a regular file" : strerror(-e));
+        text = file;
     }
     if (!text) {
-        char known[256] = "";
-        for (const struct dm_device_text *t = dm_device_texts; t->id; t++)
-            if (strstr(t->text, "name=") && strlen(known) + strlen(t->id) + 3 < sizeof known)
-                strcat(strcat(known, *known ? ", " : ""), t->id);
+        char known[256];
+        list_known(known, sizeof known);
         return em_fail(CUDA_ERROR_NO_DEVICE,
                        "CARDLESS_DEVICES: '%s' is not a device; use %s, the path of a .dev file, "
                        "or 'none' for no device",
@@ -99,7 +128,7 @@ static CUresult read_profile(const char *item, struct dm_device_profile *out)
     }
     if (dm_device_parse(id, text, size, out, error, sizeof error))
         r = em_fail(CUDA_ERROR_NO_DEVICE, "%s", error);
-    dm_free(read);
+    dm_free(file);
     return r;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alloc.h"
 #include "config.h"
 #include "error.h"
 
@@ -75,39 +76,57 @@ static const char *skip_prefix(const char *item)
 
 // Programming guide: "If one of the indices is invalid, only the devices whose index precedes the
 // invalid index are visible". All items have the form of the first one: a number or a UUID
-// (recorded: visible_devices values/49, values/50).
-CUresult em_devices_choose(struct em_device *devices, int *count)
+// (recorded: visible_devices values/49, values/50). Fills in `chosen`, and their number.
+static CUresult choose_cards(const char *list, const struct em_device *devices, int count,
+                             int chosen[DM_BOOK_CARDS], int *chosen_count)
 {
-    const char *list = em_config()->visible_devices;
-    bool chosen[DM_BOOK_CARDS] = {false};
-    struct em_device all[DM_BOOK_CARDS];
-    int visible = 0;
-    if (!list)
-        return CUDA_SUCCESS;
+    bool is_chosen[DM_BOOK_CARDS] = {false};
     const bool by_uuid = skip_prefix(list) != NULL;
-    memcpy(all, devices, (size_t)*count * sizeof *all);
+    *chosen_count = 0;
     for (const char *item = list; item; item = strchr(item, ',')) {
         item += item != list;
         const char *uuid = skip_prefix(item);
         int card = -1;
         if (by_uuid && uuid)
-            card = item_uuid(uuid, all, *count);
+            card = item_uuid(uuid, devices, count);
         else if (!by_uuid)
-            card = item_number(item, *count);
+            card = item_number(item, count);
         if (card < 0)
             break;
-        if (chosen[card])
+        if (is_chosen[card])
             return em_fail(CUDA_ERROR_INVALID_DEVICE,
                            "CUDA_VISIBLE_DEVICES (\"%s\") names card %d twice; name each card once",
                            list, card);
-        chosen[card] = true;
-        devices[visible++] = all[card];
+        is_chosen[card] = true;
+        chosen[(*chosen_count)++] = card;
     }
-    *count = visible;
-    if (visible)
+    return CUDA_SUCCESS;
+}
+
+CUresult em_devices_choose(struct em_device *devices, int *count)
+{
+    const char *list = em_config()->visible_devices;
+    int chosen[DM_BOOK_CARDS], visible;
+    if (!list)
         return CUDA_SUCCESS;
-    return em_fail(CUDA_ERROR_NO_DEVICE,
-                   "CUDA_VISIBLE_DEVICES (\"%s\") names no device; unset it, or name devices by "
-                   "their numbers from 0 or by the beginnings of their UUIDs (GPU-…)",
-                   list);
+    CUresult r = choose_cards(list, devices, *count, chosen, &visible);
+    if (r)
+        return r;
+    if (!visible)
+        return em_fail(
+            CUDA_ERROR_NO_DEVICE,
+            "CUDA_VISIBLE_DEVICES (\"%s\") names no device; unset it, or name devices by "
+            "their numbers from 0 or by the beginnings of their UUIDs (GPU-…)",
+            list);
+    // Too large for the stack of a thread.
+    struct em_device *all = dm_calloc((size_t)*count, sizeof *all);
+    if (!all)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for the list of %d devices",
+                       *count);
+    memcpy(all, devices, (size_t)*count * sizeof *all);
+    for (int i = 0; i < visible; i++)
+        devices[i] = all[chosen[i]];
+    dm_free(all);
+    *count = visible;
+    return CUDA_SUCCESS;
 }

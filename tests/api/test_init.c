@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "../harness.h"
+#include "../sanitizers.h"
 
 TEST(flags)
 {
@@ -55,6 +56,28 @@ TEST(threads)
     }
     EXPECT_OK(cuDeviceGetCount(&count));
     EXPECT_EQ(count, 1);
+}
+
+// The whole start should fit into a small stack, such as a library may give its threads. Sanitizers
+// need more.
+TEST(small_stack)
+{
+    enum { STACK_B = 64 << 10 };
+    pthread_attr_t attributes;
+    pthread_t thread;
+    CUresult result = CUDA_ERROR_UNKNOWN;
+    int count = 0;
+    test_setting("CARDLESS_DEVICES", "h100,t4");
+    test_setting("CUDA_VISIBLE_DEVICES", "1,0");
+    pthread_attr_init(&attributes);
+    if (!SANITIZED)
+        EXPECT_EQ(pthread_attr_setstacksize(&attributes, STACK_B), 0);
+    EXPECT_EQ(pthread_create(&thread, &attributes, init_in_thread, &result), 0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&attributes);
+    EXPECT_OK(result);
+    EXPECT_OK(cuDeviceGetCount(&count));
+    EXPECT_EQ(count, 2);
 }
 
 // Returns the result of `run` in a forked child.
@@ -169,6 +192,30 @@ TEST(unknown_device)
 {
     test_setting("CARDLESS_DEVICES", "h100,no-such-card");
     EXPECT_ERROR(cuInit(0), CUDA_ERROR_NO_DEVICE);
+}
+
+// A file without an end should not keep cuInit.
+TEST(profile_is_pipe)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/cardless-test-%ld.dev", (long)getpid());
+    unlink(path);
+    EXPECT_EQ(mkfifo(path, 0600), 0);
+    test_setting("CARDLESS_DEVICES", path);
+    EXPECT_MESSAGE(cuInit(0), CUDA_ERROR_NO_DEVICE, ".dev: not a regular file");
+    unlink(path);
+}
+
+TEST(profile_is_device_file)
+{
+    test_setting("CARDLESS_DEVICES", "/dev/zero");
+    EXPECT_MESSAGE(cuInit(0), CUDA_ERROR_NO_DEVICE, "/dev/zero: not a regular file");
+}
+
+TEST(profile_is_folder)
+{
+    test_setting("CARDLESS_DEVICES", "/tmp/");
+    EXPECT_MESSAGE(cuInit(0), CUDA_ERROR_NO_DEVICE, "/tmp/: Is a directory");
 }
 
 TEST(several_devices)
@@ -348,7 +395,9 @@ TEST(misspelt_settings)
 }
 
 TESTS(CASE(nonsense_settings), CASE(misspelt_settings), CASE(cpu_mask), CASE(flags),
-      CASE(diagnostics_file), CASE(threads), CASE(fork_before_init), CASE(fork_after_init),
-      CASE(fork_among_threads), CASE(fork_leaves_cancelling_alone), CASE(exit_handlers_still_work),
-      CASE(no_devices), CASE(unknown_device), CASE(several_devices), CASE(profile_file),
-      CASE(profile_file_bad), CASE(profile_file_zero_byte), CASE(profile_file_range))
+      CASE(diagnostics_file), CASE(threads), CASE(small_stack), CASE(fork_before_init),
+      CASE(fork_after_init), CASE(fork_among_threads), CASE(fork_leaves_cancelling_alone),
+      CASE(exit_handlers_still_work), CASE(no_devices), CASE(unknown_device), CASE(profile_is_pipe),
+      CASE(profile_is_device_file), CASE(profile_is_folder), CASE(several_devices),
+      CASE(profile_file), CASE(profile_file_bad), CASE(profile_file_zero_byte),
+      CASE(profile_file_range))
