@@ -122,7 +122,8 @@ typedef struct cardlessBox_st {
 } cardlessBox;
 
 /* Writes `size` bytes at `offset`. The program may reuse its memory at once, because the call
- * copies the bytes. */
+ * copies the bytes. This and the other calls that copy bytes of the program take host memory only,
+ * not device memory. */
 CUresult cardlessWriteBuffer(cardlessBuffer buffer, size_t offset, size_t size, const void *bytes);
 
 /* Writes a box of one level. In memory the texels of a box follow each other without gaps: x

@@ -47,6 +47,27 @@ TEST(buffers)
     EXPECT_ERROR(cardlessFillBuffer((cardlessBuffer)0x1234, 0, 1, 0), CUDA_ERROR_INVALID_HANDLE);
 }
 
+// Both directions take host memory only, with and without protection keys.
+TEST(device_pointers)
+{
+    CUdeviceptr device, managed;
+    void *host;
+    test_context();
+    cardlessBuffer a = virtual_buffer(4096);
+    MUST(cuMemAlloc(&device, 4096));
+    MUST(cuMemAllocManaged(&managed, 4096, CU_MEM_ATTACH_GLOBAL));
+    MUST(cuMemHostAlloc(&host, 4096, 0));
+    void *const bytes = (void *)(uintptr_t)device;
+    EXPECT_MESSAGE(cardlessWriteBuffer(a, 0, 64, bytes), CUDA_ERROR_INVALID_VALUE,
+                   "are device memory");
+    EXPECT_MESSAGE(cardlessReadBuffer(a, 0, 64, bytes), CUDA_ERROR_INVALID_VALUE,
+                   "are device memory");
+    EXPECT_OK(cardlessReadBuffer(a, 0, 4096, host));
+    EXPECT_OK(cardlessWriteBuffer(a, 0, 4096, host));
+    EXPECT_OK(cardlessReadBuffer(a, 0, 4096, (void *)(uintptr_t)managed));
+    EXPECT_OK(cardlessWriteBuffer(a, 0, 4096, (void *)(uintptr_t)managed));
+}
+
 // Sizes just below 2^64, which overflow when they are rounded up to pages.
 static void refuse_huge_buffers(const char *personality)
 {
@@ -285,6 +306,6 @@ TEST(large_objects)
     EXPECT_EQ(got[3], 0);
 }
 
-TESTS(CASE(large_objects), CASE(lookup), CASE(buffers), CASE(clock), CASE(textures), CASE(boxes),
-      CASE(new_objects), CASE(waiting_in_a_host_function), CASE(huge_buffers_manual),
-      CASE(huge_buffers_driver), CASE(commands_that_fault))
+TESTS(CASE(large_objects), CASE(lookup), CASE(buffers), CASE(device_pointers), CASE(clock),
+      CASE(textures), CASE(boxes), CASE(new_objects), CASE(waiting_in_a_host_function),
+      CASE(huge_buffers_manual), CASE(huge_buffers_driver), CASE(commands_that_fault))

@@ -6,6 +6,8 @@
 #include "guard.h"
 #include "kn_copy.h"
 #include "lock.h"
+#include "memory.h"
+#include "memory_device.h"
 #include "pkey.h"
 #include "virtual_object.h"
 
@@ -78,6 +80,30 @@ static void virtual_check_mapped(const struct em_virtual_end *end, const char *c
 
 // ---- memory of the program ----
 
+// Whether the program may access the byte, as far as the driver knows. Precondition: em_lock held.
+static bool is_host_byte(uint64_t address)
+{
+    em_assert_locked();
+    if (!em_is_device_address(address))
+        return true;
+    const struct em_allocation *a = em_memory_find(address, 1);
+    return a && em_memory_residence(a) != EM_ON_DEVICE;
+}
+
+// A graphics API takes host pointers only. Precondition: em_lock held.
+static CUresult check_host_pointer(const void *bytes, uint64_t size_B)
+{
+    em_assert_locked();
+    const uint64_t first = (uintptr_t)bytes;
+    if (is_host_byte(first) && is_host_byte(first + size_B - 1))
+        return CUDA_SUCCESS;
+    return em_fail(
+        CUDA_ERROR_INVALID_VALUE,
+        "the %llu bytes at %p are device memory; pass host memory, or map the object and "
+        "copy with CUDA",
+        (unsigned long long)size_B, bytes);
+}
+
 struct host_copy {
     void *to;
     const void *from;
@@ -123,7 +149,9 @@ static CUresult issue_bytes(const struct em_virtual_end *end, struct dm_box_exte
         work == EM_VIRTUAL_FILL ? texel_B : extent.width_B * extent.height * extent.depth;
     if (!size_B)
         return CUDA_SUCCESS;
-    CUresult r = new_command(size_B, &c);
+    CUresult r = check_host_pointer(bytes, size_B);
+    if (!r)
+        r = new_command(size_B, &c);
     if (r)
         return r;
     r = fetch(c->bytes, bytes, size_B);
@@ -270,10 +298,13 @@ static CUresult read_end(struct em_virtual_end *end, struct dm_box_extent extent
     em_assert_locked();
     struct dm_fault fault;
     char text[160];
+    CUresult r = check_host_pointer(bytes, extent.width_B * extent.height * extent.depth);
+    if (r)
+        return r;
     virtual_check_mapped(end, "a read of");
     end->after = end->storage->unmaps;
     em_virtual_storage_ref(end->storage); // the object may be resized while em_lock is released
-    CUresult r = run_and_wait(em_virtual_tick(), end);
+    r = run_and_wait(em_virtual_tick(), end);
     struct read read = {
         .to = {.base = bytes, .pitch_B = extent.width_B, .slice_B = extent.width_B * extent.height},
         .from = em_virtual_surface(end),
