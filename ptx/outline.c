@@ -2,11 +2,11 @@
 // Functions that cannot be inlined. A call passes values in registers that all functions share:
 //
 //     caller                                function
-//     shared registers ← arguments          frame, back ← shared registers
-//     save own registers in the frame       parameters  ← shared registers
+//     shared registers ← arguments          frame, return number, parameters
+//     save own registers in the frame           ← shared registers
 //     frame ← after the caller's frame      …
-//     back  ← the call's number             shared registers ← returned values
-//     branch ─────────────────────────────▶ branch by `back` to one of all calls
+//     return number ← the call's number     shared registers ← returned values
+//     branch ─────────────────────────────▶ branch by the return number to one of all calls
 //       (through a register: to the branch  (one such branch for all functions of a list)
 //       table of the list of functions)
 //     restore own registers
@@ -190,7 +190,7 @@ static void call_emit(struct px_body *b, struct px_outline_call *call, px_regist
         px_emit(l, "mov.32", frame, size);
     else
         px_emit(l, "add.32", frame, l->frame, size);
-    px_emit(l, "mov.32", px_outline_shared(l, 'w', PX_SHARED_BACK), px_constant(l, 'w', index));
+    px_emit(l, "mov.32", px_outline_shared(l, 'w', PX_SHARED_RETURN), px_constant(l, 'w', index));
     call->caller = o->instance;
     px_emit_code(l, PX_CALL, 0, NULL, 0, NULL, 0); // saves registers
     call->save = (uint32_t)l->op_count - 1;
@@ -285,7 +285,7 @@ void px_outline_return(struct px_body *b)
                     px_slot_register(l, &b->slots[i]));
     px_emit(l, "mov.32", px_outline_shared(l, 'w', PX_SHARED_FRAME), instance->frame);
     px_stack_leave(l, instance->stack);
-    px_emit(l, "mov.32", px_outline_shared(l, 'w', PX_SHARED_BACK), instance->back);
+    px_emit(l, "mov.32", px_outline_shared(l, 'w', PX_SHARED_RETURN), instance->return_number);
     px_emit_code(l, PX_BRANCH, 0, NULL, 0, NULL, 0);
     struct px_outline_return *grown =
         px_grow(o->returns, o->return_count, &o->return_capacity, sizeof(*grown));

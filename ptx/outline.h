@@ -1,5 +1,23 @@
 // SPDX-License-Identifier: MIT
 // Functions that cannot be inlined: recursive ones, and those that are called through registers.
+//
+// Each of them is an instance: its operations follow the kernel's, and its registers are its own. A
+// call passes arguments, the frame and its own number in shared registers (outline.c has the
+// steps). For example, a kernel calls f, which calls itself and g:
+//
+//     call 0: kernel → f      call 1: f → f (may re-enter f)      call 2: f → g
+//
+//     local memory of a lane, in call 2 after call 0:
+//     ┌────────────┬─────────────┬────────────────────┬─────────────┐
+//     │ the kernel │ arrays of f │ saved registers    │ arrays of g │
+//     │            │             │ of f, for call 1   │             │
+//     └────────────┴─────────────┴────────────────────┴─────────────┘
+//     0            ├─── frame_B ─┤                    │
+//                  ├───────────── total_B of f ───────┤
+//                  frame of f                         frame of g
+//
+// Call 1 saves the registers of f, because the inner f uses the same ones. Call 2 saves none: g
+// does not call f.
 #pragma once
 #include "body.h"
 
@@ -11,9 +29,10 @@ struct px_instance {
     uint32_t entry;            // its first operation
     size_t first, end;         // its registers
     uint64_t frame_B, total_B; // local memory of one call; with saved registers
-    px_register frame, back;   // where its frame begins; the number of the call that it returns to
+    px_register frame;         // where its frame begins
+    px_register return_number; // the number of the call that it returns to
     px_register stack;         // the top of alloca's stack when it was called, or PX_NONE
-    uint32_t only_list;        // the only calls that reach it are of this list; else PX_DIRECT
+    uint32_t sole_list;        // the list, if calls of one list alone reach it; else PX_DIRECT
 };
 
 // Functions that calls through registers may reach: by their parameters, or by .calltargets.
@@ -31,7 +50,7 @@ struct px_outline_call {
     uint32_t list, callee;  // of functions; or PX_DIRECT, and the instance that is called
     uint32_t save, restore; // operations that stand for saving and restoring registers
     uint32_t branch;        // to the function
-    bool again;             // may come back to the caller: px_outline_find_cycles
+    bool may_reenter;       // may call its caller again: px_outline_find_cycles
 };
 
 struct px_outline_return {
@@ -55,7 +74,7 @@ struct px_outline {
 enum {
     PX_SHARED_TOP = 1 << 20,
     PX_SHARED_FRAME,
-    PX_SHARED_BACK,
+    PX_SHARED_RETURN, // the number of the call to return to
     PX_SHARED_NUMBER, // of the function that a call through a register calls
     PX_SHARED_VALUE,
 };
@@ -78,5 +97,5 @@ void px_outline_return(struct px_body *b);
 // Reads the functions that calls need, and completes calls and returns.
 void px_outline_complete(struct px_lower *l);
 void px_outline_finish(struct px_lower *l);
-// Fills in `again` of all calls. Returns false if host memory is short.
+// Fills in `may_reenter` of all calls. Returns false if host memory is short.
 bool px_outline_find_cycles(struct px_outline *o);

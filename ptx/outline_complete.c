@@ -45,10 +45,10 @@ static void instance_read(struct px_lower *l, uint32_t index)
     b.outlined = true;
     l->body = &b;
     l->frame = instance->frame = px_temporary(l, 'w');
-    instance->back = px_temporary(l, 'w');
+    instance->return_number = px_temporary(l, 'w');
     l->frame_B = 0;
     px_emit(l, "mov.32", instance->frame, px_outline_shared(l, 'w', PX_SHARED_FRAME));
-    px_emit(l, "mov.32", instance->back, px_outline_shared(l, 'w', PX_SHARED_BACK));
+    px_emit(l, "mov.32", instance->return_number, px_outline_shared(l, 'w', PX_SHARED_RETURN));
     instance->stack = px_stack_enter(l);
     px_names_open(&b.names);
     parameters_take(&b);
@@ -123,7 +123,7 @@ static uint32_t return_table(struct px_lower *l, uint32_t list, uint32_t instanc
 {
     const struct px_outline *o = l->outline;
     uint32_t at = 0;
-    uint32_t *targets = table_emit(l, PX_SHARED_BACK, o->call_count, trap, &at);
+    uint32_t *targets = table_emit(l, PX_SHARED_RETURN, o->call_count, trap, &at);
     for (size_t c = 0; targets && c < o->call_count; c++) {
         const struct px_outline_call *call = &o->calls[c];
         if (call->list == PX_DIRECT
@@ -135,30 +135,30 @@ static uint32_t return_table(struct px_lower *l, uint32_t list, uint32_t instanc
 }
 
 // Finds the functions that only calls of one list reach. They share the table of their returns.
-static void only_lists_find(struct px_outline *o)
+static void sole_lists_find(struct px_outline *o)
 {
     const uint32_t unknown = PX_DIRECT - 1;
     for (size_t i = 0; i < o->instance_count; i++)
-        o->instances[i].only_list = unknown;
+        o->instances[i].sole_list = unknown;
     for (uint32_t i = 0; i < o->list_count; i++)
         for (uint32_t k = 0; k < o->lists[i].count; k++) {
-            uint32_t *only = &o->instances[o->lists[i].list[k]].only_list;
-            *only = *only == unknown ? i : PX_DIRECT;
+            uint32_t *sole = &o->instances[o->lists[i].list[k]].sole_list;
+            *sole = *sole == unknown ? i : PX_DIRECT;
         }
     for (size_t i = 0; i < o->call_count; i++)
         if (o->calls[i].list == PX_DIRECT)
-            o->instances[o->calls[i].callee].only_list = PX_DIRECT;
+            o->instances[o->calls[i].callee].sole_list = PX_DIRECT;
     for (size_t i = 0; i < o->instance_count; i++)
-        if (o->instances[i].only_list == unknown)
-            o->instances[i].only_list = PX_DIRECT;
+        if (o->instances[i].sole_list == unknown)
+            o->instances[i].sole_list = PX_DIRECT;
 }
 
 static void returns_fill(struct px_lower *l, uint32_t trap)
 {
     struct px_outline *o = l->outline;
-    only_lists_find(o);
+    sole_lists_find(o);
     for (size_t i = 0; i < o->return_count && !l->error; i++) {
-        const uint32_t instance = o->returns[i].instance, list = o->instances[instance].only_list;
+        const uint32_t instance = o->returns[i].instance, list = o->instances[instance].sole_list;
         uint32_t table;
         if (list == PX_DIRECT)
             table = return_table(l, PX_DIRECT, instance, trap);
@@ -216,9 +216,9 @@ static void expand(struct px_lower *l, uint32_t *moved)
                 l->ops[l->op_count - 1] = old[i];
             continue;
         }
-        l->recurses = l->recurses || call->again;
+        l->recurses = l->recurses || call->may_reenter;
         uint64_t frame_B = 0;
-        if (call->again) {
+        if (call->may_reenter) {
             spill_all(l, call, i == call->restore, &frame_B);
             o->instances[call->caller].total_B = (frame_B + 15) & ~UINT64_C(15);
         }

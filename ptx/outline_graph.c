@@ -111,8 +111,8 @@ bool px_outline_find_cycles(struct px_outline *o)
             walk(&g, i);
     for (size_t i = 0; i < o->call_count; i++) {
         struct px_outline_call *call = &o->calls[i];
-        call->again = call->caller != PX_MAIN &&
-                      g.component[call->caller] == g.component[target_of(&g, call)];
+        call->may_reenter = call->caller != PX_MAIN &&
+                            g.component[call->caller] == g.component[target_of(&g, call)];
     }
     dm_free(memory);
     return true;

@@ -9,8 +9,8 @@
 struct dm_fault;
 
 // Below this many bytes a copy or fill is not split: waking a worker takes tens of microseconds. A
-// larger one is split into parts of a quarter of this or more, so that nobody waits long for a
-// worker that has lost its processor.
+// larger one is split into parts of a quarter of this or more, so that a worker that loses its
+// processor delays the command only by a small part.
 #define EM_WORKERS_MIN_B (UINT64_C(4) << 20)
 
 enum { EM_PARTS_MAX = 16 };
@@ -27,8 +27,8 @@ unsigned em_parts(uint64_t bytes, uint64_t units);
 // Whether the process has more than one processor core.
 bool em_workers_may_help(void);
 
-// Calls part(argument, index) for each index below `count`, in this thread and in workers, whoever
-// is free taking the next one. A worker that does not come to run is not waited for. All calls have
+// Calls part(argument, index) for each index below `count`, in this thread and in workers:
+// whichever is free takes the next one. Workers that have not started are skipped. All calls have
 // ended on return. If a call returns false, no further index is begun. Precondition: em_lock not
 // held.
 typedef bool em_part_fn(void *argument, uint64_t index);
