@@ -23,6 +23,11 @@ TEST(bad_host_memory)
     EXPECT(!munmap(memory + HOLE_B, HOLE_B));
     EXPECT_MESSAGE(cuMemcpyDtoH(memory, p, BUFFER_B), CUDA_ERROR_INVALID_VALUE, "host pointer");
     EXPECT_MESSAGE(cuMemcpyHtoD(p, memory, BUFFER_B), CUDA_ERROR_INVALID_VALUE, "host pointer");
+    const int file = memfd_create("short", MFD_CLOEXEC);
+    EXPECT(file >= 0 && !ftruncate(file, HOLE_B));
+    uint8_t *bytes = mmap(NULL, BUFFER_B, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    EXPECT_MESSAGE(cuMemcpyDtoH(bytes, p, BUFFER_B), CUDA_ERROR_INVALID_VALUE, "end of its file");
+    EXPECT_MESSAGE(cuMemcpyHtoD(p, bytes, BUFFER_B), CUDA_ERROR_INVALID_VALUE, "end of its file");
     EXPECT_EQ(transfers, 0);
     EXPECT_OK(cuMemcpyDtoH(got, p, BUFFER_B));
     EXPECT(!memcmp(got, want, BUFFER_B));
