@@ -307,17 +307,17 @@ static void body_variable(struct px_reader *r, const struct px_variable *variabl
         added->declared_at = name->at;
 }
 
-// Whether a body may declare such variables: ".global" after a space, a sign or a comment.
+// Whether a body may declare such variables: ".global" after a space, a sign or a comment. The end
+// of the text is a zero byte.
 static bool may_declare(const char *at, const char *end)
 {
-    while (at < end) {
-        const char *dot = memchr(at, '.', (size_t)(end - at));
-        if (!dot)
+    for (; at < end; at++) {
+        at = memchr(at, '.', (size_t)(end - at));
+        if (!at)
             return false;
-        if (strchr(" \t\r\n;{}:/", dot[-1]) &&
-            (!strncmp(dot, ".global", 7) || !strncmp(dot, ".const", 6)))
+        const char *word = at[1] == 'g' ? ".global" : ".const";
+        if (at[1] == word[1] && !strncmp(at, word, strlen(word)) && strchr(" \t\r\n;{}:/", at[-1]))
             return true;
-        at = dot + 1;
     }
     return false;
 }

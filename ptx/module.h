@@ -126,6 +126,9 @@ struct px_source {
     const char *name; // for reports, or NULL
     const char *text;
     size_t size_B;
+    // Where the module may take the text from, instead of a copy: allocated by dm_alloc, with a
+    // zero byte after size_B others. Becomes NULL. Or NULL.
+    char **taken;
 };
 // Joins texts to one module, as a linker does: resolves .extern symbols. The texts are copied. A
 // symbol that two texts define is -EEXIST, and one that is not defined -ESRCH.

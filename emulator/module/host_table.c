@@ -333,6 +333,15 @@ static bool has_kernels(const cardlessModuleDesc *t, const struct em_text_name *
     return true;
 }
 
+bool em_host_table_exists(void)
+{
+    em_assert_unlocked();
+    em_lock();
+    const bool exists = registry != NULL;
+    em_unlock();
+    return exists;
+}
+
 const cardlessModuleDesc *em_host_table_for(const struct em_text_name *names, unsigned count)
 {
     em_assert_unlocked();

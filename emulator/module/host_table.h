@@ -25,6 +25,9 @@ void em_host_library_close(struct em_host_library library);
 CUresult em_host_table_image(const cardlessModuleDesc *table, struct em_host_library library,
                              CUresult code, struct em_image **out);
 
+// Whether any table is registered. Precondition: em_lock not held.
+bool em_host_table_exists(void);
+
 // Finds the registered table that has exactly the kernels of a text: `names` is a list of `count`
 // names, each with its length. Precondition: em_lock not held.
 struct em_text_name {

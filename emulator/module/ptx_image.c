@@ -145,20 +145,29 @@ CUresult em_ptx_check_kernels(struct px_module *text)
     return CUDA_SUCCESS;
 }
 
-CUresult em_ptx_parse(const struct em_texts *texts, enum px_link link, struct px_module **out)
+// `taken` is `texts`, if the module may take their bytes over, or NULL.
+static CUresult parse(const struct em_texts *texts, struct em_texts *taken, enum px_link link,
+                      struct px_module **out)
 {
-    em_assert_unlocked();
     struct px_report report = {0};
     struct px_source *sources = dm_calloc(texts->count + 1ul, sizeof *sources);
     if (!sources)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for %u PTX texts",
                        texts->count);
     for (unsigned i = 0; i < texts->count; i++)
-        sources[i] =
-            (struct px_source){texts->list[i].name, texts->list[i].bytes, texts->list[i].size_B};
+        sources[i] = (struct px_source){.name = texts->list[i].name,
+                                        .text = texts->list[i].bytes,
+                                        .size_B = texts->list[i].size_B,
+                                        .taken = taken ? &taken->list[i].bytes : NULL};
     const int status = px_module_link(sources, texts->count, link, out, &report);
     dm_free(sources);
     return status ? em_ptx_fail(status, &report, "PTX") : CUDA_SUCCESS;
+}
+
+CUresult em_ptx_parse(const struct em_texts *texts, enum px_link link, struct px_module **out)
+{
+    em_assert_unlocked();
+    return parse(texts, NULL, link, out);
 }
 
 // (recorded: load_ptx/target-sm_100, jit_options/targets)
@@ -197,8 +206,7 @@ static bool are_short(const struct em_texts *texts)
     return size_B <= SHORT_TEXT_B;
 }
 
-CUresult em_ptx_image(const struct em_texts *texts, const struct em_load *load,
-                      struct em_image **out)
+CUresult em_ptx_image(struct em_texts *texts, const struct em_load *load, struct em_image **out)
 {
     em_assert_unlocked();
     struct ptx_image *p = dm_calloc(1, sizeof *p);
@@ -207,7 +215,7 @@ CUresult em_ptx_image(const struct em_texts *texts, const struct em_load *load,
     const enum px_link link = texts->lenient      ? PX_LINK_LENIENT
                               : texts->count == 1 ? PX_LINK_USED
                                                   : PX_LINK_COMPLETE;
-    CUresult r = em_ptx_parse(texts, link, &p->text);
+    CUresult r = parse(texts, texts, link, &p->text);
     if (r) {
         dm_free(p);
         return r;

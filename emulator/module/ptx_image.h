@@ -11,9 +11,8 @@ struct px_module;
 
 // Precondition of all: em_lock not held.
 
-// Makes an image. Several texts are linked.
-CUresult em_ptx_image(const struct em_texts *texts, const struct em_load *load,
-                      struct em_image **out);
+// Makes an image, which takes over the bytes of the texts, also on failure. Several are linked.
+CUresult em_ptx_image(struct em_texts *texts, const struct em_load *load, struct em_image **out);
 
 // Reads texts as one module. px_module_free should free it.
 CUresult em_ptx_parse(const struct em_texts *texts, enum px_link link, struct px_module **out);

@@ -7,7 +7,7 @@
 
 struct em_text {
     char name[64]; // for messages; "" if there is only one text
-    char *bytes;   // owned; a 0 follows them
+    char *bytes;   // owned, and a 0 follows them; or NULL: an image has taken them over
     uint64_t size_B;
 };
 

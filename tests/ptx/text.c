@@ -335,7 +335,8 @@ static void calls(void)
 static int join(const char *a, const char *b, enum px_link link, struct px_module **out,
                 struct px_report *report)
 {
-    const struct px_source sources[] = {{"a", a, strlen(a)}, {"b", b, strlen(b)}};
+    const struct px_source sources[] = {{.name = "a", .text = a, .size_B = strlen(a)},
+                                        {.name = "b", .text = b, .size_B = strlen(b)}};
     return px_module_link(sources, 2, link, out, report);
 }
 
