@@ -40,7 +40,7 @@
 enum {
     PARTS_MOST = 64,
     // Work that is worth a worker's waking: operations of threads without loops, or time. From
-    // PROBE_MIN_OPS on, the time of the first block is measured, because loops may be long.
+    // PROBE_MIN_OPS on, the time of a block is measured, because loops may be long.
     PART_MIN_OPS = 1 << 21,
     PROBE_MIN_OPS = 1 << 16,
     PART_MIN_NS = 200000,
@@ -59,6 +59,7 @@ struct ptx_code {
     unsigned function;
     const struct px_program *program; // NULL until the kernel is asked for
     struct em_parameter *parameters;
+    uint64_t block_ns;       // the time that a block took when it was last measured, or 0; atomic
     struct em_ptx_said said; // under em_lock, like the next one
     bool said_empty;         // that a handle names nothing
 };
@@ -252,9 +253,17 @@ static inline __attribute__((always_inline)) bool run_blocks(struct ptx_job *job
     return false;
 }
 
+// Measures the time of the first blocks.
 static bool run_part(void *argument, uint64_t index)
 {
-    return run_blocks(argument, index);
+    struct ptx_job *job = argument;
+    if (index)
+        return run_blocks(job, index);
+    const uint64_t start = dm_now_ns(), count = (job->blocks + job->parts - 1) / job->parts;
+    const bool good = run_blocks(job, index);
+    __atomic_store_n(&ptx_code(job->grid->code)->block_ns, (dm_now_ns() - start) / count,
+                     __ATOMIC_RELAXED);
+    return good;
 }
 
 // The stack of a thread, by the context's limit.
@@ -350,8 +359,17 @@ static void finish_workspace(struct ptx_job *job)
         (void)em_kernel_heap_free(job->heap, job->model.workspace, why, sizeof why);
 }
 
-// Whether workers should run blocks of a grid. If that depends on its loops, runs its first block.
-// A drawn order of blocks must not depend on the time.
+// Whether the blocks of a grid are worth a worker's waking, if each takes as long as the last one
+// that was measured.
+static bool is_long(const struct ptx_job *job)
+{
+    const uint64_t block_ns =
+        __atomic_load_n(&ptx_code(job->grid->code)->block_ns, __ATOMIC_RELAXED);
+    return job->blocks > 1 && block_ns >= (PART_MIN_NS + job->blocks - 1) / job->blocks;
+}
+
+// Whether workers should run blocks of a grid. If that depends on its loops, and the kernel's last
+// launch was short, runs its first block. A drawn order of blocks must not depend on the time.
 static bool should_share(struct ptx_job *job)
 {
     const struct em_grid *grid = job->grid;
@@ -363,12 +381,13 @@ static bool should_share(struct ptx_job *job)
         return false;
     if (work >= PART_MIN_OPS || job->model.seed)
         return work >= PART_MIN_OPS;
-    const uint64_t start = dm_now_ns();
+    if (is_long(job))
+        return true;
     job->blocks = 1;
     run_part(job, 0);
     job->first = 1;
     job->blocks = job->failed ? 0 : blocks - 1;
-    return job->blocks > 1 && (dm_now_ns() - start) * job->blocks >= PART_MIN_NS;
+    return is_long(job);
 }
 
 static CUresult run_grid(const struct em_grid *grid)
