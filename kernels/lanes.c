@@ -188,13 +188,17 @@ kn_register_copy_fn *kn_register_copy(void)
 
 void kn_warp_activate(struct kn_warp *w, uint32_t lanes)
 {
+#define BITS(i) UINT32_C(1) << (i), UINT32_C(2) << (i), UINT32_C(4) << (i), UINT32_C(8) << (i)
+    static const uint32_t bits[KN_LANES] = {BITS(0),  BITS(4),  BITS(8),  BITS(12),
+                                            BITS(16), BITS(20), BITS(24), BITS(28)};
+#undef BITS
     w->active = lanes;
     w->partial = lanes != UINT32_MAX;
     if (w->spread == lanes)
         return;
     w->spread = lanes;
-    for (int i = 0; i < KN_LANES; i++)
-        w->active_lanes[i] = lanes & UINT32_C(1) << i ? -1 : 0;
+    for (int i = 0; i < KN_LANES; i++) // vectors without shifts by different counts can do this
+        w->active_lanes[i] = -(int32_t)((lanes & bits[i]) != 0);
 }
 
 void kn_warp_run(struct kn_warp *w, const struct kn_op *op)

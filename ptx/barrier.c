@@ -77,13 +77,17 @@ static void release_fragment(struct px_warp *warp, struct px_fragment *f,
 static __attribute__((noinline)) void release(struct px_block *block, uint32_t number)
 {
     struct px_barrier_state *b = &block->barriers.of[number];
+    const uint32_t count = block->warp_count;
     note_release(block, number);
-    for (uint32_t i = 0; i < block->warp_count; i++) {
-        struct px_warp *warp = &block->warps[i];
-        for (uint32_t k = 0; b->lanes[i] && k < warp->count; k++)
+    struct px_warp *warp = block->warps;
+    for (uint32_t i = 0; i < count; i++, warp++) {
+        if (!b->lanes[i])
+            continue;
+        b->lanes[i] = 0;
+        for (uint32_t k = 0; k < warp->count; k++)
             release_fragment(warp, &warp->fragments[k], b, number);
     }
-    memset(b, 0, offsetof(struct px_barrier_state, lanes) + block->warp_count * sizeof *b->lanes);
+    memset(b, 0, offsetof(struct px_barrier_state, lanes));
     block->barriers.used &= ~(UINT32_C(1) << number);
 }
 
@@ -157,6 +161,10 @@ static const struct kn_op *arrive_together(const struct kn_op *op, struct px_war
         b->all = 1;
     b->line = op->line;
     b->expected = 0;
+    if (b->arrived + b->waiting + KN_LANES >= live_threads(block)) { // the last one need not wait
+        release(block, number);
+        return op + 1;
+    }
     b->lanes[warp->index] = warp->w.lanes;
     b->waiting += KN_LANES;
     block->barriers.used |= UINT32_C(1) << number;
@@ -165,16 +173,12 @@ static const struct kn_op *arrive_together(const struct kn_op *op, struct px_war
                                            .turn = warp->turn,
                                            .state = PX_AT_BARRIER,
                                            .barrier = number});
-    if (b->arrived + b->waiting < live_threads(block)) {
 #ifdef KN_TAIL_CALLS
-        struct px_warp *next = px_block_turn(block);
-        if (next)
-            return px_warp_go_on(next);
+    struct px_warp *next = px_block_turn(block);
+    if (next)
+        return px_warp_go_on(next);
 #endif
-        return px_warp_wait(warp);
-    }
-    release(block, number);
-    return px_warp_next(warp);
+    return px_warp_wait(warp);
 }
 
 // Some threads arrive, or in another way than in arrive_together.

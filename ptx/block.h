@@ -70,11 +70,11 @@ void px_block_allow(struct px_block *block, int64_t budget);
 // next one in its place.
 static inline struct px_warp *px_block_turn(struct px_block *block)
 {
-    struct px_warp *next = &block->warps[block->turn + 1];
-    if (block->grid->seed || block->stepping || block->turn + 1 >= block->warp_count ||
-        !px_warp_is_simple(next) || next->budget < 0)
+    const uint32_t turn = block->turn + 1 < block->warp_count ? block->turn + 1 : 0;
+    struct px_warp *next = &block->warps[turn];
+    if (!px_warp_is_simple(next) || next->budget < 0 || block->grid->seed || block->stepping)
         return NULL;
-    block->turn++;
+    block->turn = turn;
     block->progress = true;
     return block->current = next;
 }

@@ -64,6 +64,9 @@ struct px_warp {
     uint32_t cluster_lanes; // that have arrived at the barrier of the cluster
     uint32_t count;         // of fragments
     struct px_fragment fragments[KN_LANES];
+    // The size is no power of two: the same members of neighbours would compete for one set of a
+    // cache, and processors would take a load from one for a load of what is stored to another.
+    char apart[64];
 };
 
 static inline struct px_warp *px_warp_of(struct kn_warp *w)
