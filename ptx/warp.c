@@ -28,11 +28,12 @@ static void activate(struct px_warp *warp, uint32_t lanes)
         kn_warp_activate(&warp->w, lanes);
 }
 
-static struct px_fragment take(struct px_warp *warp, unsigned index)
+// The members that are needed are read before, one by one: a processor waits if it loads at once
+// what has just been stored in parts.
+static void drop(struct px_warp *warp, unsigned index)
 {
-    struct px_fragment f = warp->fragments[index];
-    warp->fragments[index] = warp->fragments[--warp->count];
-    return f;
+    if (index != --warp->count)
+        warp->fragments[index] = warp->fragments[warp->count];
 }
 
 bool px_waits_for_phase(const struct px_warp *warp, const struct px_fragment *f)
@@ -73,7 +74,8 @@ static uint32_t join(struct px_warp *warp, const struct kn_op *at)
             warp->turn = f->turn;
             warp->backward = f->backward;
         }
-        lanes |= take(warp, i).lanes;
+        lanes |= f->lanes;
+        drop(warp, i);
     }
     return lanes;
 }
@@ -110,19 +112,24 @@ const struct kn_op *px_warp_next(struct px_warp *warp)
         best = find_arrived_elsewhere(warp);
     if (best < 0)
         return stop(warp, warp->count ? PX_STOP_WAITS : PX_STOP_ENDED);
-    const struct px_fragment f = take(warp, (unsigned)best);
-    warp->turn = f.turn;
-    warp->backward = f.backward;
-    if (f.state == PX_AT_MEMBERS) { // its mask is complete, so it passes the operation
-        activate(warp, f.lanes);
-        return f.at + 1;
+    const struct px_fragment *f = &warp->fragments[best];
+    const struct kn_op *at = f->at;
+    const uint32_t lanes = f->lanes;
+    const bool at_members = f->state == PX_AT_MEMBERS;
+    warp->turn = f->turn;
+    warp->backward = f->backward;
+    drop(warp, (unsigned)best);
+    if (at_members) { // its mask is complete, so it passes the operation
+        activate(warp, lanes);
+        return at + 1;
     }
-    activate(warp, f.lanes | join(warp, f.at));
-    return f.at;
+    activate(warp, lanes | join(warp, at));
+    return at;
 }
 
 // Active lanes at another operation.
-static struct px_fragment part(const struct px_warp *warp, uint32_t lanes, const struct kn_op *at)
+static inline struct px_fragment part(const struct px_warp *warp, uint32_t lanes,
+                                      const struct kn_op *at)
 {
     return (struct px_fragment){
         .at = at, .lanes = lanes, .turn = warp->turn, .backward = warp->backward};
@@ -177,8 +184,8 @@ unsigned px_warp_run(struct px_warp *warp)
 // ---- branches ----
 
 // The lanes that take a branch. kn_op.count is an enum px_back.
-static struct px_fragment branch(struct px_warp *warp, uint32_t lanes, const struct kn_op *op,
-                                 const struct kn_op *to)
+static inline struct px_fragment branch(struct px_warp *warp, uint32_t lanes,
+                                        const struct kn_op *op, const struct kn_op *to)
 {
     struct px_fragment f = part(warp, lanes, to);
     if (!op->count)
@@ -265,9 +272,16 @@ static void put_ready(struct px_warp *warp, struct px_fragment fragment)
     px_warp_put(warp, fragment);
 }
 
+// Lanes that do not take a branch forward are the next ones, unless others come first.
 static const struct kn_op *split(const struct kn_op *op, struct kn_warp *w, uint32_t taken)
 {
     struct px_warp *warp = px_warp_of(w);
+    if (!op->count && warp->budget >= 0 && others_are_later(warp, op + 1)) {
+        const uint32_t rest = w->active & ~taken;
+        px_warp_put(warp, part(warp, taken, op->to));
+        kn_warp_activate(w, rest);
+        KN_GO(op + 1);
+    }
     put_ready(warp, part(warp, w->active & ~taken, op + 1));
     px_warp_put(warp, branch(warp, taken, op, op->to));
     return next_in_budget(warp);
@@ -359,7 +373,8 @@ const struct kn_op *px_op_together(const struct kn_op *op, struct kn_warp *w)
             continue;
         }
         needed |= f->needed;
-        lanes |= take(warp, i).lanes;
+        lanes |= f->lanes;
+        drop(warp, i);
     }
     if (!(needed & w->lanes & ~lanes)) {
         activate(warp, lanes);
