@@ -276,7 +276,7 @@ static void put_ready(struct px_warp *warp, struct px_fragment fragment)
 static const struct kn_op *split(const struct kn_op *op, struct kn_warp *w, uint32_t taken)
 {
     struct px_warp *warp = px_warp_of(w);
-    if (!op->count && warp->budget >= 0 && others_are_later(warp, op + 1)) {
+    if (!op->count && op->to > op + 1 && warp->budget >= 0 && others_are_later(warp, op + 1)) {
         const uint32_t rest = w->active & ~taken;
         px_warp_put(warp, part(warp, taken, op->to));
         kn_warp_activate(w, rest);
