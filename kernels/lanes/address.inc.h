@@ -161,12 +161,21 @@ KN_OUT_OF_LINE struct kn_place kn_generic(const struct kn_op *op, struct kn_warp
                              .kind = differences ? KN_PLACE_SCATTERED : KN_PLACE_UNIFORM};
 }
 
-// The same for 32-bit addresses in a space of limit_B bytes at `base`, which for lane i begins at
-// base + i * stride_B.
+// A space with 32-bit addresses: for lane i, limit_B bytes at base + i * stride_B.
+struct kn_space {
+    char *base;
+    uint32_t limit_B;
+    uint64_t stride_B; // 0: all lanes share the bytes
+};
+
+// The same as kn_generic for 32-bit addresses in a space.
 static inline struct kn_place kn_offsets(const struct kn_op *op, struct kn_warp *w, uint32_t mask,
-                                         unsigned size_B, unsigned align_B, bool write, char *base,
-                                         uint32_t limit_B, uint64_t stride_B)
+                                         unsigned size_B, unsigned align_B, bool write,
+                                         struct kn_space space)
 {
+    char *const base = space.base;
+    const uint32_t limit_B = space.limit_B;
+    const uint64_t stride_B = space.stride_B;
     const uint32_t *a = KN_REGISTER(uint32_t, op->a);
     const uint32_t offset = (uint32_t)op->i, first = a[kn_lowest(mask)] + offset;
     uint32_t bits = 0, most = 0, differences = 0;
@@ -210,8 +219,8 @@ static inline struct kn_place kn_offsets(const struct kn_op *op, struct kn_warp 
 KN_OUT_OF_LINE struct kn_place kn_shared(const struct kn_op *op, struct kn_warp *w, uint32_t mask,
                                          unsigned size_B, unsigned align_B, bool write)
 {
-    struct kn_place place =
-        kn_offsets(op, w, mask, size_B, align_B, write, w->memory->shared, w->memory->shared_B, 0);
+    const struct kn_space space = {w->memory->shared, w->memory->shared_B, 0};
+    struct kn_place place = kn_offsets(op, w, mask, size_B, align_B, write, space);
     if (place.kind == KN_PLACE_FAULT)
         w->fault.space = KN_FAULT_SHARED;
     return place;
@@ -220,8 +229,8 @@ KN_OUT_OF_LINE struct kn_place kn_shared(const struct kn_op *op, struct kn_warp 
 KN_OUT_OF_LINE struct kn_place kn_local(const struct kn_op *op, struct kn_warp *w, uint32_t mask,
                                         unsigned size_B, unsigned align_B, bool write)
 {
-    struct kn_place place =
-        kn_offsets(op, w, mask, size_B, align_B, write, w->local, w->local_B, w->local_B);
+    const struct kn_space space = {w->local, w->local_B, w->local_B};
+    struct kn_place place = kn_offsets(op, w, mask, size_B, align_B, write, space);
     if (place.kind == KN_PLACE_FAULT)
         w->fault.space = KN_FAULT_LOCAL;
     return place;
@@ -230,8 +239,8 @@ KN_OUT_OF_LINE struct kn_place kn_local(const struct kn_op *op, struct kn_warp *
 KN_OUT_OF_LINE struct kn_place kn_param(const struct kn_op *op, struct kn_warp *w, uint32_t mask,
                                         unsigned size_B, unsigned align_B, bool write)
 {
-    struct kn_place place = kn_offsets(op, w, mask, size_B, align_B, write,
-                                       (char *)w->memory->parameters, w->memory->parameters_B, 0);
+    const struct kn_space space = {(char *)w->memory->parameters, w->memory->parameters_B, 0};
+    struct kn_place place = kn_offsets(op, w, mask, size_B, align_B, write, space);
     if (place.kind == KN_PLACE_FAULT)
         w->fault.space = KN_FAULT_PARAM;
     return place;
