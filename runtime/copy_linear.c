@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The manual's chapter "Memory Management [DEPRECATED]": copies that fill an array row by row, as
-// if its rows lay one behind the other.
+// if its rows lay one after the other.
 #include "channel.h"
 #include "copy.h"
 
@@ -21,7 +21,7 @@ static cudaError_t linear_open(struct linear_place *place, cudaArray_const_t arr
     place->row_bytes = d.Width * rt_element_bytes((struct rt_element){d.Format, d.NumChannels});
     if (!place->row_bytes)
         return rt_fail(cudaErrorInvalidValue, "the array has no elements that can be copied");
-    // A position behind the end of a row is in a later one (recorded:
+    // A position after the end of a row is in a later one (recorded:
     // copy_arrays/linear-64-0-1).
     place->x = x % place->row_bytes;
     place->y = y + x / place->row_bytes;
