@@ -6,7 +6,7 @@
 
 enum { SLOTS = 12 }; // of common memory
 
-static const char *one_of(const char *const *list, int count)
+static inline const char *one_of(const char *const *list, int count)
 {
     return list[draw(count)];
 }
@@ -24,12 +24,12 @@ static const struct place {
               {"", "%gsh", "%gcs"},
               {".shared::cta", "%sh", "common"}};
 
-static const char *scope(void)
+static inline const char *scope(void)
 {
     return ONE_OF(".cta", ".cluster", ".gpu", ".sys");
 }
 
-static void own_atomic(void)
+static inline void own_atomic(void)
 {
     static const char *const forms[] = {
         "add.u32 w",          "add.s32 w",       "add.u64 l",         "add.f32 F",
@@ -57,7 +57,7 @@ static void own_atomic(void)
     add("%s;\n", pick(class));
 }
 
-static void wide_atomic(void)
+static inline void wide_atomic(void)
 {
     static const struct {
         const char *form;
@@ -92,7 +92,7 @@ static void wide_atomic(void)
 }
 
 // Those whose result does not depend on the order of threads.
-static void common_atomic(void)
+static inline void common_atomic(void)
 {
     static const char *const forms[] = {"add.u32 w", "min.s32 w", "max.u32 w", "and.b32 w",
                                         "or.b32 w",  "xor.b32 w", "add.u64 l", "max.s64 l",
@@ -116,8 +116,8 @@ static const struct moved moved[] = {
     {"v4.s8", 'w', 4, 4},   {"v2.u16", 'w', 2, 4},  {"v4.b16", 'h', 4, 8},  {"v2.b32", 'P', 2, 8},
     {"v4.u32", 'w', 4, 16}, {"v2.u64", 'l', 2, 16}, {"v2.f64", 'D', 2, 16}, {"v4.f32", 'F', 4, 16}};
 
-static void move(const char *operation, const char *address, const struct moved *t, bool loads,
-                 int span, const char *hint)
+static inline void move(const char *operation, const char *address, const struct moved *t,
+                        bool loads, int span, const char *hint)
 {
     char value[120] = "", *to = value;
     for (int i = 0; i < t->parts; i++)
@@ -135,7 +135,7 @@ static void move(const char *operation, const char *address, const struct moved 
         add("%s.%s [%s+%d], %s%s;\n", operation, t->type, address, offset, value, hint);
 }
 
-static void qualified(void)
+static inline void qualified(void)
 {
     static const char *const loads[] = {"ld.global.ca",
                                         "ld.global.cg",
@@ -196,7 +196,7 @@ static void qualified(void)
     }
 }
 
-static void read_only(void)
+static inline void read_only(void)
 {
     static const char *const loads[] = {"ld.global.nc",    "ld.global.nc.L1::no_allocate",
                                         "ld.global.ca.nc", "ld.global.cg.nc",
@@ -219,7 +219,7 @@ static void read_only(void)
     }
 }
 
-static void fence(void)
+static inline void fence(void)
 {
     add("%s;\n", ONE_OF("membar.cta", "membar.gl", "membar.sys", "fence.sc.gpu",
                         "fence.acq_rel.cta", "fence.acq_rel.sys", "fence.sc.cluster"));

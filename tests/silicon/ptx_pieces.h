@@ -42,12 +42,12 @@ __attribute__((format(printf, 1, 2))) static void add(const char *format, ...)
     va_end(list);
 }
 
-static int draw(int n)
+static inline int draw(int n)
 {
     return (int)(form_draw() % (unsigned)n);
 }
 
-static const char *pick(char class)
+static inline const char *pick(char class)
 {
     static char names[16][24];
     static int next;
@@ -66,7 +66,7 @@ static const char *pick(char class)
     return name;
 }
 
-static void declare(void)
+static inline void declare(void)
 {
     for (int i = 0; i < POOLS; i++)
         add(".reg .b%d %%%c<%d>;\n", (int)form_size(pools[i].class) * 8, pools[i].class,
@@ -76,7 +76,7 @@ static void declare(void)
 
 // ---- instructions ----
 
-static void instruction(bool together)
+static inline void instruction(bool together)
 {
     struct form f;
     char names[8][24] = {{0}};
