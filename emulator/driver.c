@@ -21,6 +21,7 @@
 #include "guard.h"
 #include "journal.h"
 #include "lock.h"
+#include "log_callback.h"
 #include "memory.h"
 #include "memory_device.h"
 #include "mutex.h"
@@ -59,11 +60,13 @@ static void before_fork(void)
     cancel_was_off = off;
     em_error_lock();
     em_trace_lock();
+    em_log_lock();
 }
 
 static void after_fork(void)
 {
     bool off = cancel_was_off;
+    em_log_unlock();
     em_trace_unlock();
     em_error_unlock();
     em_unlock();
@@ -74,6 +77,7 @@ static void after_fork(void)
 
 static void in_child(void)
 {
+    em_log_in_child();
     after_fork();
     if (is_state(EM_DRIVER_READY))
         set_state(EM_DRIVER_FORKED);

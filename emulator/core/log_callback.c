@@ -159,14 +159,16 @@ static void leave(struct callback *c)
         drop(c);
 }
 
-static void deliver(struct em_log_message *message)
+static void deliver(struct em_thread *self, struct em_log_message *message)
 {
     uint32_t last;
     for (struct callback *c = enter_after(0); c; c = enter_after(last)) {
         last = c->object.number;
+        self->log_callback = c;
         if (dm_call_ends_thread(call_function, &(struct delivery){c, message}, NULL))
             em_explain(CUDA_SUCCESS, "a callback for messages called pthread_exit, which would end "
                                      "the call that it belongs to; return from it instead");
+        self->log_callback = NULL;
         leave(c);
     }
 }
@@ -178,8 +180,28 @@ void em_log_deliver(struct em_thread *self)
     self->in_log_callback = true;
     for (unsigned i = 0; i < self->log_due_count; i++)
         if (em_log_message(self->log_due[i], &message))
-            deliver(&message);
+            deliver(self, &message);
     self->log_due_count = 0;
     self->in_log_callback = false;
     errno = saved;
+}
+
+// ---- forks ----
+
+void em_log_lock(void)
+{
+    dm_mutex_lock(&callbacks.lock);
+}
+
+void em_log_unlock(void)
+{
+    dm_mutex_unlock(&callbacks.lock);
+}
+
+void em_log_in_child(void)
+{
+    dm_assert_locked(&callbacks.lock);
+    for (struct callback *c = callbacks.first; c; c = c->next)
+        c->running = c == em_thread()->log_callback;
+    pthread_cond_init(&callbacks.idle, NULL);
 }

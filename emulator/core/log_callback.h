@@ -21,3 +21,9 @@ struct em_log_message {
 };
 // Copies a message. Returns false if newer ones have taken its place.
 bool em_log_message(CUlogIterator number, struct em_log_message *out);
+
+// Held around a fork, so that the lock is free in the child, which has only the forking thread.
+void em_log_lock(void);
+void em_log_unlock(void);
+// In the child, while the lock is held: other threads are in no callback any more.
+void em_log_in_child(void);

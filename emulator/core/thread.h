@@ -36,6 +36,7 @@ struct em_thread {
     unsigned log_due[EM_LOG_DUE_MOST], log_due_count;
     bool logged; // the call that runs has added messages to the log
     bool in_log_callback;
+    const void *log_callback;   // whose function the thread is in, or NULL
     struct em_message *message; // receives the text of errors (error.h), or NULL
     struct em_text *trace_note; // for the line of the call in progress (trace.h)
 

@@ -3,6 +3,7 @@
 #include "../harness.h"
 #include <pthread.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -367,6 +368,29 @@ TEST(unregistering_waits)
     pthread_join(other, NULL);
 }
 
+// A thread that was in a callback does not exist in a child of fork, and is not awaited there.
+TEST(fork_beside_a_callback)
+{
+    pthread_t thread;
+    CUlogsCallbackHandle handle;
+    int status = 0;
+    CUcontext context = test_context();
+    EXPECT_OK(cuLogsRegisterCallback(linger, NULL, &handle));
+    MUST(pthread_create(&thread, NULL, fail_there, context) ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS);
+    while (!entered)
+        usleep(1000);
+    const pid_t child = fork();
+    if (!child) {
+        alarm(10);
+        _exit(cuLogsUnregisterCallback(handle) & 0xff);
+    }
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    released = 1;
+    pthread_join(thread, NULL);
+    EXPECT_OK(cuLogsUnregisterCallback(handle));
+}
+
 static void CUDA_CB leave_thread(void *data, CUlogLevel level, char *message, size_t length)
 {
     pthread_exit(NULL);
@@ -446,4 +470,5 @@ TEST(log_on_standard_output)
 TESTS(CASE(format), CASE(iterators), CASE(small_buffers), CASE(cut_dumps), CASE(oldest_are_dropped),
       CASE(refused), CASE(flags_as_the_driver), CASE(file), CASE(before_start), CASE(callbacks),
       CASE(calls_in_callbacks), CASE(callback_that_ends_itself), CASE(unregistering_waits),
-      CASE(callback_that_exits), CASE(log_file), CASE(log_on_standard_output))
+      CASE(fork_beside_a_callback), CASE(callback_that_exits), CASE(log_file),
+      CASE(log_on_standard_output))
