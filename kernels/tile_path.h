@@ -29,7 +29,7 @@ enum tile_path {
     TILE_STREAMED,
 };
 
-// What is written is prefetched this number of GOBs before, in the order in which GOBs are copied:
+// Destinations are prefetched this number of GOBs before, in the order in which GOBs are copied:
 // at the end of a row of GOBs, in the next one. Of a GOB all 512 bytes are prefetched, even if the
 // box has only some of them.
 #define TILE_AHEAD_GOBS 3

@@ -16,7 +16,7 @@
 
 #define NEVER UINT32_MAX
 
-// What is known of a register. Facts of an earlier stretch do not count.
+// Facts about a register. Those of an earlier stretch do not count.
 struct fact {
     uint32_t written; // the operation that wrote it last, or NEVER
     bool read;        // since then

@@ -181,8 +181,7 @@ static void walk_value(struct walk *w, const struct place *at, const cardlessMem
         walk_target(w, at, m, s, load(bytes, s->size_B));
         break;
     case CARDLESS_SHAPE_STRUCT:
-    case CARDLESS_SHAPE_UNION: // every member, because what is no pointer is unreadable and left
-                               // out
+    case CARDLESS_SHAPE_UNION: // every member: those that are no pointers cannot be read
         walk_members(w, at, s, bytes);
         break;
     default:

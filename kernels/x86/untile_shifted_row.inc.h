@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-#define SHIFTED_AHEAD_GOBS 3 // what is read is prefetched this number of GOBs before
+#define SHIFTED_AHEAD_GOBS 3 // sources are prefetched this number of GOBs before
 
 // Computed once for all rows of GOBs with the same x0, x1, rows and alignment.
 struct shifted_row {

@@ -428,7 +428,7 @@ TEST(log_file)
     unlink(path);
 }
 
-// Runs `body` in a child whose descriptor `fd` is a pipe, and reads what it writes into `text`.
+// Runs `body` in a child whose descriptor `fd` is a pipe, and reads its output into `text`.
 static void read_child(int fd, void (*body)(void))
 {
     int ends[2];

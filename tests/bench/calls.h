@@ -127,7 +127,7 @@ static inline double median(double runs[RUNS])
         report_beside(name, median(runs), median(libc_runs));                                      \
     } while (0)
 
-// Keeps the compiler from leaving out what the C library does to `p`.
+// Keeps the compiler from leaving out calls of the C library that change `p`.
 #define KEEP(p) __asm__ volatile("" : : "r"(p) : "memory")
 
 // Reads the recording if one is named, and prints the table's head.

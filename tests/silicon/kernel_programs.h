@@ -22,7 +22,7 @@ static unsigned part_mask(struct part p)
 
 static void statements(int depth, int count, struct part p);
 
-// ---- what lanes of a warp tell each other ----
+// ---- exchange between lanes of a warp ----
 
 // A mask as a constant or in a register.
 static const char *mask_text(unsigned mask)

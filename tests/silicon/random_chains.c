@@ -30,7 +30,7 @@ static size_t length;
 static unsigned char in[COUNT * 8], out[MOST_RESULTS * COUNT * 8];
 static CUdeviceptr inputs[sizeof classes][INPUTS], results;
 
-// What a chain has computed so far.
+// The results of a chain so far.
 static struct {
     char class, name[24];
     bool stored;

@@ -14,7 +14,7 @@
 
 enum { LANES = 32, REGISTERS = 8, TEXT_B = 1 << 15, CASES = 200, SHOWN = 4, DEEPEST = 2 };
 
-// What programs of a group may have.
+// Properties that programs of a group may have.
 enum {
     MINMAX = 1 << 0,
     MOVES = 1 << 1,

@@ -68,7 +68,7 @@ static int compare_physical(const void *a, const void *b)
     return x->born < y->born ? -1 : x->born > y->born;
 }
 
-// Whether `b` is what the mapping `a` shows a part of.
+// Whether the mapping `a` shows a part of `b`.
 static bool is_below(const struct trace_memory *b, const struct trace_memory *a)
 {
     return !b->address && b->born <= a->born && a->born < b->died && trace_memory_overlaps(a, b);
