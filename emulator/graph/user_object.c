@@ -33,6 +33,7 @@ struct em_held_object {
 static struct {
     bool started;
     pthread_cond_t wake;
+    uint64_t alive; // user objects whose destructor is still to come; the thread stays for them
     struct user_object *first, **last;
 } dead = {.wake = PTHREAD_COND_INITIALIZER, .last = &dead.first};
 
@@ -42,13 +43,26 @@ static void call_destructor(void *argument)
     o->destroy(o->data);
 }
 
+// Waits for the next destructor. Returns false if the thread ends, because there was no user object
+// for a while.
+static bool wait_for_dead(void)
+{
+    em_assert_locked();
+    while (!dead.first) {
+        const struct timespec end = em_own_thread_idle_end();
+        if (dead.alive)
+            em_lock_wait(&dead.wake);
+        else if (em_lock_wait_until(&dead.wake, &end) && !dead.alive && !dead.first)
+            return false;
+    }
+    return true;
+}
+
 static void *destructor_main(void *unused)
 {
     (void)unused;
     em_lock();
-    for (;;) {
-        while (!dead.first)
-            em_lock_wait(&dead.wake);
+    while (wait_for_dead()) {
         struct user_object *o = dead.first;
         dead.first = o->next_dead;
         if (!dead.first)
@@ -63,6 +77,8 @@ static void *destructor_main(void *unused)
         dm_free(o);
         em_lock();
     }
+    dead.started = false;
+    em_unlock();
     return NULL;
 }
 
@@ -70,6 +86,7 @@ static void finish_object(struct em_object *object)
 {
     struct user_object *o = (struct user_object *)object;
     em_assert_locked();
+    dead.alive--;
     o->next_dead = NULL;
     *dead.last = o;
     dead.last = &o->next_dead;
@@ -100,8 +117,10 @@ CUresult em_user_object_create(void *data, CUhostFn destroy, unsigned references
     CUresult r = dead.started
                      ? em_object_start(&o->object, EM_USER_OBJECT, NULL, finish_object)
                      : em_fail(CUDA_ERROR_OUT_OF_MEMORY, "cannot start the thread for destructors");
-    if (!r)
+    if (!r) {
+        dead.alive++;
         *out = (CUuserObject)(uintptr_t)o->object.handle;
+    }
     em_unlock();
     if (r)
         dm_free(o);

@@ -18,10 +18,11 @@
 #include "spin.h"
 
 enum {
-    FIRST_NS = 10000,   // plain memory is polled after this time, then after twice as long …
-    HURRY_NS = 50000,   // … up to this one while a thread waits,
-    LAST_NS = 1000000,  // or up to this one
-    SOME = 8,           // commands that a glance asks
+    FIRST_NS = 10000,  // plain memory is polled after this time, then after twice as long …
+    HURRY_NS = 50000,  // … up to this one while a thread waits,
+    LAST_NS = 1000000, // or up to this one
+    IDLE_NS = EM_OWN_THREAD_IDLE_MS * 1000000, // the thread looks whether it may end
+    SOME = 8,                                  // commands that a glance asks
     MANY = 256,         // commands that the thread asks before it releases the lock
     WORDS = 127,        // the kernel takes 128 words, and one is `kicked`
     WORDS_SLEPT_ON = 16 // each makes em_outside_sleep slower
@@ -132,9 +133,9 @@ static void ask_changed(bool all)
     }
 }
 
-// Sleeps until a word changes, kick() is called, or the time is over (0: no limit). Releases
-// em_lock meanwhile.
-static void sleep_until_changed(long pause_ns)
+// Sleeps until a word changes, kick() is called, or the time is over. Returns false in the last
+// case. Releases em_lock meanwhile.
+static bool sleep_until_changed(long pause_ns)
 {
     struct futex_waitv wait[WORDS + 1];
     unsigned entries = 0;
@@ -149,16 +150,24 @@ static void sleep_until_changed(long pause_ns)
     asleep = true;
     em_unlock();
     struct timespec pause = {.tv_nsec = pause_ns};
-    long r = 0;
-    if (entries == 1) {
-        futex(&kicked, FUTEX_WAIT_PRIVATE, kicks, pause_ns ? &pause : NULL);
-    } else {
-        r = futex_any(wait, entries, pause_ns ? dm_now_ns() + (uint64_t)pause_ns : 0);
-    }
-    bool unknown = r < 0 && is_unknown(errno);
+    long r;
+    if (entries == 1)
+        r = futex(&kicked, FUTEX_WAIT_PRIVATE, kicks, &pause);
+    else
+        r = futex_any(wait, entries, dm_now_ns() + (uint64_t)pause_ns);
+    const int error = r < 0 ? errno : 0;
     em_lock();
     asleep = false;
-    cannot_wait_for_words = cannot_wait_for_words || unknown;
+    cannot_wait_for_words = cannot_wait_for_words || (entries > 1 && is_unknown(error));
+    return error != ETIMEDOUT;
+}
+
+// Whether nothing is watched, and no pending command may need that soon.
+bool em_outside_is_idle(void)
+{
+    em_assert_locked();
+    return !em_outside_memory.condition.first && !em_outside_waits_for_words() &&
+           !em_context_with_work(UINT64_MAX);
 }
 
 static bool more_than_the_kernel_takes(void)
@@ -187,10 +196,14 @@ static void *watch_main(void *unused)
             pause_ns = FIRST_NS;
         hurry = false;
         bool polls = em_outside_memory.condition.first || poll_words;
-        sleep_until_changed(polls ? pause_ns : 0);
+        bool changed = sleep_until_changed(polls ? pause_ns : IDLE_NS);
+        if (!changed && em_outside_is_idle())
+            break;
         long most_ns = em_scheduler.waiters ? HURRY_NS : LAST_NS;
         pause_ns = pause_ns * 2 < most_ns ? pause_ns * 2 : most_ns;
     }
+    started = false;
+    em_unlock();
     return NULL;
 }
 
@@ -198,6 +211,8 @@ bool em_outside_start(void)
 {
     em_assert_locked();
     started = started || em_own_thread("cardless watch", NULL, watch_main, NULL);
+    if (started && !em_files_resume())
+        em_outside_poll_words();
     return started;
 }
 

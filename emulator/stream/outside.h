@@ -13,9 +13,10 @@
 //            while another thread synchronises.
 //
 // One thread watches all words and the plain memory, a second one all files. They are started when
-// first needed. A thread of the program that waits may look at the words itself for some
-// microseconds before it sleeps (spin.h): it notices a change without a system call, and meanwhile
-// whoever changes a word need not wake anybody. Everything here: precondition: em_lock held.
+// needed, and end if nobody has waited for a while. A thread of the program that waits may look at
+// the words itself for some microseconds before it sleeps (spin.h): it notices a change without a
+// system call, and meanwhile whoever changes a word need not wake anybody. Everything here:
+// precondition: em_lock held.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,8 +40,11 @@ struct em_source {
 
 extern struct em_source em_outside_memory;
 
-// Starts the thread that watches words and memory. Returns false if there can be no thread.
+// Starts the threads that watch. To be called by whoever is about to wait. Returns false if there
+// can be no thread for words and memory.
 bool em_outside_start(void);
+// Whether nobody waits, and no command is pending that may wait soon: the threads may end.
+bool em_outside_is_idle(void);
 
 // Begins and ends watching. em_source_watch does nothing if the source is watched already;
 // em_source_unwatch does nothing while commands or threads wait for it.
@@ -99,3 +103,5 @@ struct em_file_source {
 // Returns false if the descriptor cannot be watched.
 bool em_file_watch(struct em_file_source *source);
 void em_file_unwatch(struct em_file_source *source);
+// Starts the thread again if there are files to watch. Returns false if it cannot be started.
+bool em_files_resume(void);

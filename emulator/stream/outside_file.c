@@ -19,18 +19,23 @@ static struct {
     uint32_t generation;
 } slots[64];
 enum { SLOTS = sizeof slots / sizeof *slots };
+static unsigned used; // slots
 
 static void *file_main(void *unused)
 {
     (void)unused;
-    for (;;) {
+    for (bool idle = false; !idle;) {
         struct epoll_event event;
-        int n = epoll_wait(epoll, &event, 1, -1);
+        int n = epoll_wait(epoll, &event, 1, EM_OWN_THREAD_IDLE_MS);
         if (n < 0 && errno != EINTR)
             return NULL; // the program has closed the descriptor
-        if (n != 1)
-            continue;
         em_lock();
+        if (n < 1) {
+            idle = !n && em_outside_is_idle();
+            started = !idle;
+            em_unlock();
+            continue;
+        }
         unsigned slot = event.data.u64 % SLOTS;
         struct em_file_source *s = slots[slot].source;
         if (s && slots[slot].generation == event.data.u64 / SLOTS) {
@@ -51,6 +56,12 @@ static bool start(void)
     return started;
 }
 
+bool em_files_resume(void)
+{
+    em_assert_locked();
+    return !used || start();
+}
+
 bool em_file_watch(struct em_file_source *s)
 {
     em_assert_locked();
@@ -64,6 +75,7 @@ bool em_file_watch(struct em_file_source *s)
     if (epoll_ctl(epoll, EPOLL_CTL_ADD, s->fd, &event))
         return false;
     slots[slot].source = s;
+    used++;
     return true;
 }
 
@@ -73,6 +85,7 @@ void em_file_unwatch(struct em_file_source *s)
     for (unsigned slot = 0; slot < SLOTS; slot++) {
         if (slots[slot].source == s) {
             slots[slot].source = NULL;
+            used--;
             epoll_ctl(epoll, EPOLL_CTL_DEL, s->fd, NULL);
         }
     }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "alloc.h"
+#include "clock.h"
 #include "guard.h"
 
 static unsigned alive; // written atomically
@@ -70,4 +71,10 @@ bool em_own_thread(const char *name, const cpu_set_t *cores, void *(*thread_main
         pthread_detach(thread);
     }
     return started;
+}
+
+struct timespec em_own_thread_idle_end(void)
+{
+    const uint64_t end_ns = dm_now_ns() + EM_OWN_THREAD_IDLE_MS * (DM_NS_PER_S / 1000);
+    return (struct timespec){(time_t)(end_ns / DM_NS_PER_S), (long)(end_ns % DM_NS_PER_S)};
 }

@@ -18,17 +18,28 @@ static struct service host = {.wake = PTHREAD_COND_INITIALIZER};
 static struct service runner = {.wake = PTHREAD_COND_INITIALIZER};
 static struct service late = {.wake = PTHREAD_COND_INITIALIZER};
 
+// Waits until there may be work. Returns false if there was none for so long that the thread ends;
+// it stays while any command is pending, because that may need it.
+static bool wait_for_work(struct service *service)
+{
+    em_assert_locked();
+    const struct timespec end = em_own_thread_idle_end();
+    if (!em_lock_wait_until(&service->wake, &end) || em_context_with_work(UINT64_MAX))
+        return true;
+    service->started = false;
+    return false;
+}
+
 static void *host_main(void *unused)
 {
     (void)unused;
     em_lock();
     em_scheduler.host_turn = em_turn_of_self();
-    for (;;) {
-        if (em_run_one(EM_HOST_THREAD))
+    do {
+        while (em_run_one(EM_HOST_THREAD))
             em_scheduler.host_done++;
-        else
-            em_lock_wait(&host.wake);
-    }
+    } while (wait_for_work(&host));
+    em_unlock();
     return NULL;
 }
 
@@ -36,13 +47,14 @@ static void *runner_main(void *unused)
 {
     (void)unused;
     em_lock();
-    for (;;) {
-        while (!em_scheduler.handed_over)
-            em_lock_wait(&runner.wake);
-        em_scheduler.handed_over = false;
-        while (em_run_one(EM_ANYWHERE))
-            ;
-    }
+    do {
+        while (em_scheduler.handed_over) {
+            em_scheduler.handed_over = false;
+            while (em_run_one(EM_ANYWHERE))
+                ;
+        }
+    } while (wait_for_work(&runner));
+    em_unlock();
     return NULL;
 }
 
@@ -57,10 +69,13 @@ static void *late_main(void *unused)
     (void)unused;
     em_lock();
     for (;;) {
-        while (!em_scheduler.ready.first || !em_scheduler.policy->late_ms) {
+        bool stays = true;
+        while (stays && (!em_scheduler.ready.first || !em_scheduler.policy->late_ms)) {
             idle = 0;
-            em_lock_wait(&late.wake);
+            stays = wait_for_work(&late);
         }
+        if (!stays)
+            break;
         uint64_t until_ns =
             dm_now_ns() + (uint64_t)em_scheduler.policy->late_ms * NS_PER_MS / PARTS;
         const struct timespec until = {(time_t)(until_ns / DM_NS_PER_S),
@@ -76,6 +91,7 @@ static void *late_main(void *unused)
         while (em_run_one(EM_ANYWHERE))
             ;
     }
+    em_unlock();
     return NULL;
 }
 
@@ -88,6 +104,8 @@ static bool start(struct service *service, const char *name, void *(*thread_main
 
 bool em_service_need_host(void)
 {
+    if (!host.started) // until the new thread is there
+        em_scheduler.host_turn = em_turn_of_others();
     return start(&host, "cardless host", host_main);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Three of the driver's own threads, started when first needed. One runs host functions. The runner
+// Three of the driver's own threads, started when needed. One runs host functions. The runner
 // continues with ready commands when a thread has run its share of them. Under a policy that leaves
 // ready commands to threads that wait, the late runner runs them if no thread does.
 #pragma once

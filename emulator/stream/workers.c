@@ -117,9 +117,12 @@ static void *worker_main(void *unused)
     for (;;) {
         struct job *job = first_with_parts();
         if (!job) {
+            const struct timespec end = em_own_thread_idle_end();
             pool.idle++;
-            dm_mutex_wait(&pool.lock, &pool.work);
+            const bool in_time = !dm_mutex_wait_until(&pool.lock, &pool.work, &end);
             pool.idle--;
+            if (!in_time && !first_with_parts())
+                break;
             continue;
         }
         job->helpers++;
@@ -131,6 +134,8 @@ static void *worker_main(void *unused)
         if (--job->helpers == 0)
             pthread_cond_broadcast(&pool.left);
     }
+    pool.started--;
+    dm_mutex_unlock(&pool.lock);
     return NULL;
 }
 
