@@ -29,7 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TEST_SECONDS = 60, TEST_MOST_FAILURES = 20, TEST_SKIPPED = 77 };
+enum { TEST_SECONDS = 60, TEST_MOST_FAILURES = 20, TEST_SKIPPED = 77, TEST_MOST_FILES = 64 };
 
 struct test_case {
     const char *name;
@@ -152,6 +152,45 @@ static inline void test_setting(const char *name, const char *value)
     setenv(name, value, 1);
 }
 
+// Paths of files that the case has made, in memory that it shares with its parent.
+static char (*test_paths)[64];
+
+static inline void test_open_files(void)
+{
+    const size_t size = TEST_MOST_FILES * sizeof *test_paths;
+    if (!test_paths)
+        test_paths = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (test_paths == MAP_FAILED) {
+        printf("Bail out! out of memory\n");
+        exit(1);
+    }
+}
+
+// Removes the files, however the case has ended.
+static inline void test_remove_files(void)
+{
+    for (unsigned i = 0; i < TEST_MOST_FILES && *test_paths[i]; i++) {
+        unlink(test_paths[i]);
+        *test_paths[i] = 0;
+    }
+}
+
+// Returns the path of a file of this case, which does not exist. It is removed after the case.
+static inline const char *test_new_file(const char *name)
+{
+    unsigned i = 0;
+    while (i < TEST_MOST_FILES && *test_paths[i])
+        i++;
+    if (i == TEST_MOST_FILES) {
+        printf("# a case has at most %d files\n", TEST_MOST_FILES);
+        exit(1);
+    }
+    snprintf(test_paths[i], sizeof test_paths[i], "/tmp/cardless-test-%ld-%s", (long)getpid(),
+             name);
+    unlink(test_paths[i]);
+    return test_paths[i];
+}
+
 // Returns the ids that the driver has reported in this case so far, in order and separated by
 // blanks. Plain errors (GENERAL) are left out.
 static inline const char *test_reported(void)
@@ -265,6 +304,7 @@ static inline atomic_uint *test_hold(CUstream s)
 
 static inline int test_run_one(const struct test_case *c)
 {
+    test_open_files();
     snprintf(test_diagnostics, sizeof test_diagnostics, "/tmp/cardless-test-%ld.json",
              (long)getpid());
     unlink(test_diagnostics); // another case's, which had the same process number
@@ -277,6 +317,7 @@ static inline int test_run_one(const struct test_case *c)
     fflush(stdout);
     if (failing_here() && !test_failures)
         failing_finish(false);
+    test_remove_files();
     return test_failures ? 1 : 0;
 }
 
@@ -284,6 +325,7 @@ static inline int test_run_one(const struct test_case *c)
 static inline int test_fork_one(const struct test_case *c)
 {
     fflush(stdout);
+    test_open_files();
     pid_t child = fork();
     if (child == 0) {
         setpgid(0, 0);
@@ -296,6 +338,7 @@ static inline int test_fork_one(const struct test_case *c)
     char path[64];
     snprintf(path, sizeof path, "/tmp/cardless-test-%ld.json", (long)child);
     unlink(path);
+    test_remove_files();
     return status;
 }
 

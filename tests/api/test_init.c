@@ -23,10 +23,8 @@ TEST(flags)
 // A file that does not exist means that nothing ran: how-to/test-*-in-ci.md relies on it.
 TEST(diagnostics_file)
 {
-    char path[64];
+    const char *path = test_new_file("init.json");
     struct stat status;
-    snprintf(path, sizeof path, "/tmp/cardless-init-%ld.json", (long)getpid());
-    unlink(path);
     char sink[80];
     snprintf(sink, sizeof sink, "json:%s", path);
     test_setting("CARDLESS_DIAGNOSTICS", sink);
@@ -34,7 +32,6 @@ TEST(diagnostics_file)
     EXPECT_OK(cuInit(0));
     EXPECT_EQ(stat(path, &status), 0);
     EXPECT_EQ(status.st_size, 0);
-    unlink(path);
 }
 
 static void *init_in_thread(void *out)
@@ -200,13 +197,10 @@ TEST(unknown_device)
 // A file without an end should not keep cuInit.
 TEST(profile_is_pipe)
 {
-    char path[64];
-    snprintf(path, sizeof path, "/tmp/cardless-test-%ld.dev", (long)getpid());
-    unlink(path);
+    const char *path = test_new_file("pipe.dev");
     EXPECT_EQ(mkfifo(path, 0600), 0);
     test_setting("CARDLESS_DEVICES", path);
     EXPECT_MESSAGE(cuInit(0), CUDA_ERROR_NO_DEVICE, ".dev: not a regular file");
-    unlink(path);
 }
 
 TEST(profile_is_device_file)
@@ -247,15 +241,12 @@ TEST(several_devices)
 // Writes a profile, starts the driver with it.
 static CUresult init_with_bytes(const char *text, size_t size)
 {
-    char path[64];
-    snprintf(path, sizeof path, "/tmp/cardless-test-%ld.dev", (long)getpid());
+    const char *path = test_new_file("profile.dev");
     FILE *f = fopen(path, "w");
     fwrite(text, 1, size, f);
     fclose(f);
     test_setting("CARDLESS_DEVICES", path);
-    CUresult r = cuInit(0);
-    unlink(path);
-    return r;
+    return cuInit(0);
 }
 
 static CUresult init_with(const char *text)

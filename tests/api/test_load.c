@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Loads of images: options, logs, and files that are no images.
 #include <cardless.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,8 +34,8 @@ static void start(void)
 TEST(table_in_file)
 {
     start();
-    char path[] = "/tmp/cardless-table-XXXXXX";
-    int fd = mkstemp(path);
+    const char *path = test_new_file("table");
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
     CUmodule m;
     CUlibrary l;
     EXPECT(fd >= 0);
@@ -46,7 +47,6 @@ TEST(table_in_file)
     EXPECT_EQ(ftruncate(fd, 9), 0);
     EXPECT_ERROR(cuModuleLoad(&m, path), CUDA_ERROR_INVALID_IMAGE);
     close(fd);
-    unlink(path);
     EXPECT_OK(cuModuleLoadData(&m, &kernels_table));
     EXPECT_OK(cuModuleUnload(m));
 }

@@ -217,10 +217,9 @@ TEST(flags_as_the_driver)
 
 TEST(file)
 {
-    char path[64];
+    const char *path = test_new_file("log.txt");
     CUlogIterator begin;
     test_context();
-    snprintf(path, sizeof path, "/tmp/cardless-log-%ld", (long)getpid());
     EXPECT_OK(cuLogsCurrent(&begin, 0));
     fail_at(0x111);
     fail_at(0x222);
@@ -238,7 +237,6 @@ TEST(file)
     struct stat s;
     EXPECT_OK(cuLogsDumpToFile(&at, path, 0)); // no messages: an empty file
     EXPECT(!stat(path, &s) && s.st_size == 0);
-    unlink(path);
 }
 
 // The log needs no driver.
@@ -409,9 +407,7 @@ TEST(callback_that_exits)
 
 TEST(log_file)
 {
-    char path[64];
-    snprintf(path, sizeof path, "/tmp/cardless-log-%ld", (long)getpid());
-    unlink(path);
+    const char *path = test_new_file("log.txt");
     test_setting("CUDA_LOG_FILE", path);
     test_setting("CARDLESS_DIAGNOSTICS", "off");
     test_context();
@@ -425,7 +421,6 @@ TEST(log_file)
     text[size] = 0;
     EXPECT_EQ(count_lines(), 4);
     EXPECT(strstr(text, "0x111") && strstr(text, "0x222"));
-    unlink(path);
 }
 
 // Runs `body` in a child whose descriptor `fd` is a pipe, and reads its output into `text`.

@@ -395,11 +395,11 @@ TEST(captured)
 
 TEST(traced)
 {
-    static char line[4096], path[] = "/tmp/cardless-module-XXXXXX";
+    static char line[4096];
+    const char *path = test_new_file("trace");
     char want[200];
     if (failing_hooks)
         SKIP("a line of the trace may be cut if memory runs out");
-    close(mkstemp(path));
     setenv("CARDLESS_TRACE", path, 1);
     start();
     unsigned factor = 3, count = 8;
@@ -415,7 +415,6 @@ TEST(traced)
     EXPECT(strstr(line, "f=CUfunction #1 (scale), ") != NULL);
     if (trace)
         fclose(trace);
-    unlink(path);
 }
 
 // ---- many blocks, on all cores under the policy `parallel` ----

@@ -293,14 +293,12 @@ TEST(wide_maps)
 {
     static const char profile[] = "base = h100\nattribute.compute_capability_major = 10\n";
     struct request changed;
-    char path[64];
-    snprintf(path, sizeof path, "/tmp/cardless-test-%ld.dev", (long)getpid());
+    const char *path = test_new_file("wide.dev");
     FILE *f = fopen(path, "w");
     fputs(profile, f);
     fclose(f);
     test_setting("CARDLESS_DEVICES", path);
     MUST(cuInit(0));
-    unlink(path);
     test_context();
     EXPECT_OK(wide(&right));
     REFUSED(wide, rank, 2, "tensorRank (2)");

@@ -3,13 +3,12 @@
 // are tested by tests/entry_points/trace.py.
 #include "../harness.h"
 
-static char path[] = "/tmp/cardless-trace-XXXXXX";
+static const char *path;
 static char line[8192];
 
 static CUcontext traced_context(void)
 {
-    int fd = mkstemp(path);
-    close(fd);
+    path = test_new_file("trace");
     test_setting("CARDLESS_TRACE", path);
     return test_context();
 }
@@ -24,11 +23,6 @@ static const char *last(void)
     if (file)
         fclose(file);
     return line;
-}
-
-static void finish(void)
-{
-    unlink(path);
 }
 
 #define EXPECT_IN_LINE(text)                                                                       \
@@ -72,7 +66,6 @@ TEST(outputs)
     MUST(cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, p + 5));
     snprintf(want, sizeof want, "*data=%#llx\n", p);
     EXPECT_IN_LINE(want);
-    finish();
 }
 
 TEST(handles)
@@ -101,7 +94,6 @@ TEST(handles)
     EXPECT_IN_LINE("(hStream=NULL)");
     EXPECT_ERROR(cuStreamSynchronize((CUstream)(uintptr_t)0x1230), CUDA_ERROR_INVALID_HANDLE);
     EXPECT_IN_LINE("(hStream=0x1230)");
-    finish();
 }
 
 TEST(unions)
@@ -122,7 +114,6 @@ TEST(unions)
     d.type = (CUexternalMemoryHandleType)77; // no member is selected
     cuImportExternalMemory(&memory, &d);
     EXPECT_IN_LINE("type=77, handle={…}");
-    finish();
 }
 
 TEST(lists)
@@ -142,7 +133,6 @@ TEST(lists)
     EXPECT_ERROR(cuStreamBatchMemOp(stream, COUNT, operations, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_IN_LINE("paramArray=[{writeValue={operation=CU_STREAM_MEM_OP_WRITE_VALUE_32");
     EXPECT_IN_LINE(", … 1000 in all]");
-    finish();
 }
 
 static volatile sig_atomic_t pipe_signals;
@@ -206,7 +196,6 @@ TEST(handle_types)
     prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
     MUST(cuMemCreate(&h, 2 << 20, &prop, 0));
     EXPECT_IN_LINE("requestedHandleTypes=CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,");
-    finish();
 }
 
 TESTS(CASE(handle_types), CASE(reader_gone), CASE(reader_gone_with_handler),
