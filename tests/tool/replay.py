@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Checks `cardless replay`.
 
-  replay.py CARDLESS PROGRAM TRACED"""
+  replay.py CARDLESS PROGRAM TRACED MEMORY"""
 import os
 import random
 import re
@@ -16,7 +16,7 @@ import tempfile
 import time
 
 WRAPPER = shlex.split(os.environ.get('MESON_EXE_WRAPPER', ''))
-TOOL, PROGRAM, TRACED = map(os.path.abspath, sys.argv[1:4])
+TOOL, PROGRAM, TRACED, MEMORY = map(os.path.abspath, sys.argv[1:5])
 BLOCK_B, WINDOW, CHUNK, RETURN = 64 << 10, 1, 2, 7
 
 
@@ -125,6 +125,14 @@ def check_reuse(folder):
         path = record(folder, f'reuse-{i}', PROGRAM, '7', 'reuse')
         made, compared = all_same(run('replay', path))
         assert made == 3 + 300 * 5 and compared == 300, (made, compared)
+
+
+def check_memory(folder):
+    """Threads take and free memory of several sizes at the same time."""
+    for ways in ('ad', 'apqmhvxr'):
+        path = record(folder, 'memory-' + ways, MEMORY, ways)
+        assert all_same(run('replay', path))[1] >= 8 * 16, ways
+    all_same(run('replay', '--policy', 'lazy', path))
 
 
 def check_settings(folder):

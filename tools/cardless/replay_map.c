@@ -11,19 +11,10 @@
 #include <unistd.h>
 
 #include "replay.h"
+#include "replay_range.h"
 
 enum { PAGE_B = 4096, SMALL = 65536, TRAP_B = 1 << 20, KEY_MOST_B = 64, BUCKETS = 1 << 12 };
 #define HOST_MOST_B (UINT64_C(1) << 42)
-
-struct range {
-    uint64_t from, end, actual;
-    bool is_lost;
-};
-
-struct ranges {
-    struct range *list; // sorted, without overlaps
-    size_t count, capacity;
-};
 
 struct pair {
     struct pair *next;
@@ -41,56 +32,14 @@ struct file {
 };
 
 struct replay_map {
-    struct ranges host, driver;
-    struct ranges known; // all memory that the driver had in the recorded run
-    uint32_t *born;      // indices of the model's memories, by the call that made them
+    struct replay_ranges host, driver;
+    struct replay_ranges known; // all memory that the driver had in the recorded run
+    uint32_t *born;             // indices of the model's memories, by the call that made them
     struct pair *pairs[BUCKETS];
     struct file *files;
     uint8_t *trap; // cannot be accessed
     char path[64];
 };
-
-// ---- ranges ----
-
-static size_t first_after(const struct ranges *r, uint64_t address)
-{
-    size_t low = 0, high = r->count;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (r->list[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static const struct range *range_at(const struct ranges *r, uint64_t address)
-{
-    const size_t i = first_after(r, address);
-    return i < r->count && r->list[i].from <= address ? &r->list[i] : NULL;
-}
-
-// Adds a range in place of those that it overlaps.
-static bool put_range(struct ranges *r, struct range added)
-{
-    const size_t at = first_after(r, added.from);
-    size_t after = at;
-    while (after < r->count && r->list[after].from < added.end)
-        after++;
-    if (r->count == r->capacity) {
-        const size_t more = r->capacity ? 2 * r->capacity : 64;
-        struct range *bigger = realloc(r->list, more * sizeof *bigger);
-        if (!bigger)
-            return false;
-        r->list = bigger;
-        r->capacity = more;
-    }
-    memmove(&r->list[at + 1], &r->list[after], (r->count - after) * sizeof *r->list);
-    r->count = r->count - (after - at) + 1;
-    r->list[at] = added;
-    return true;
-}
 
 static bool covers(const struct trace_memory *m, uint64_t address)
 {
@@ -143,32 +92,10 @@ static const struct trace_memory *memory_at(const struct replay *replay, uint64_
 
 static bool was_driver_memory(const struct replay *replay, uint64_t address)
 {
-    return range_at(&replay->map->known, address) != NULL;
+    return replay_range_at(&replay->map->known, address) != NULL;
 }
 
 // ---- lists of the driver's memory ----
-
-static int compare_ranges(const void *a, const void *b)
-{
-    const struct range *x = a, *y = b;
-    return x->from < y->from ? -1 : x->from > y->from;
-}
-
-// Sorts ranges, and joins those that touch. Returns how many are left.
-static size_t join_ranges(struct range *list, size_t count)
-{
-    size_t kept = 0;
-    if (count)
-        qsort(list, count, sizeof *list, compare_ranges);
-    for (size_t i = 0; i < count; i++) {
-        if (kept && list[i].from <= list[kept - 1].end)
-            list[kept - 1].end =
-                list[i].end > list[kept - 1].end ? list[i].end : list[kept - 1].end;
-        else
-            list[kept++] = list[i];
-    }
-    return kept;
-}
 
 static const struct trace_memory *compared; // by compare_births
 
@@ -184,7 +111,7 @@ static bool list_memory(struct replay *replay)
 {
     const struct trace_model *m = replay->model;
     struct replay_map *map = replay->map;
-    struct range *list = map->known.list = calloc(m->memory_count + 1, sizeof *list);
+    struct replay_range *list = map->known.list = calloc(m->memory_count + 1, sizeof *list);
     map->born = calloc(m->memory_count + 1, sizeof *map->born);
     if (!list || !map->born)
         return false;
@@ -195,9 +122,9 @@ static bool list_memory(struct replay *replay)
         if (a->address && a->address < UINT64_MAX - a->size_B &&
             strncmp(a->kind, "registered", strlen("registered")) != 0)
             list[map->known.count++] =
-                (struct range){.from = a->address, .end = a->address + a->size_B + 1};
+                (struct replay_range){.from = a->address, .end = a->address + a->size_B + 1};
     }
-    map->known.count = join_ranges(list, map->known.count);
+    map->known.count = replay_range_join(list, map->known.count);
     compared = m->memories;
     if (m->memory_count)
         qsort(map->born, m->memory_count, sizeof *map->born, compare_births);
@@ -206,7 +133,7 @@ static bool list_memory(struct replay *replay)
 
 // ---- the program's memory ----
 
-static bool reserve(struct replay *replay, struct range *r)
+static bool reserve(struct replay *replay, struct replay_range *r)
 {
     const size_t size_B = (size_t)(r->end - r->from);
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -217,7 +144,7 @@ static bool reserve(struct replay *replay, struct range *r)
     if (at == MAP_FAILED)
         return false;
     r->actual = (uintptr_t)at;
-    return put_range(&replay->map->host, *r);
+    return replay_range_put(&replay->map->host, *r);
 }
 
 // Bytes that could not be read have no hash. Their address remains one that cannot be accessed.
@@ -229,7 +156,7 @@ static bool is_known(const struct trace_bytes *b)
 static bool reserve_host(struct replay *replay)
 {
     const struct trace_contents *c = replay->contents;
-    struct range *list = calloc(c->byte_count + 1, sizeof *list);
+    struct replay_range *list = calloc(c->byte_count + 1, sizeof *list);
     size_t count = 0;
     uint64_t total = 0;
     for (size_t i = 0; list && i < c->byte_count; i++) {
@@ -239,10 +166,10 @@ static bool reserve_host(struct replay *replay)
         if (b->role == RF_FILE || !is_known(b) || from < SMALL || end < from ||
             was_driver_memory(replay, from))
             continue;
-        list[count++] = (struct range){.from = from, .end = end};
+        list[count++] = (struct replay_range){.from = from, .end = end};
     }
     bool works = list != NULL;
-    count = works ? join_ranges(list, count) : 0;
+    count = works ? replay_range_join(list, count) : 0;
     for (size_t i = 0; works && i < count; i++) {
         total += list[i].end - list[i].from;
         works = total <= HOST_MOST_B && reserve(replay, &list[i]);
@@ -270,8 +197,8 @@ static bool is_mapped(uint64_t address)
 uint64_t replay_address(const struct replay *replay, uint64_t address, bool *found)
 {
     const struct replay_map *map = replay->map;
-    const struct range *r = range_at(&map->driver, address);
-    r = r ? r : range_at(&map->host, address);
+    const struct replay_range *r = replay_range_at(&map->driver, address);
+    r = r ? r : replay_range_at(&map->host, address);
     *found = r && !r->is_lost;
     if (*found)
         return address - r->from + r->actual;
@@ -282,12 +209,12 @@ uint64_t replay_address(const struct replay *replay, uint64_t address, bool *fou
 
 bool replay_is_driver_memory(const struct replay *replay, uint64_t address)
 {
-    return range_at(&replay->map->driver, address) != NULL;
+    return replay_range_at(&replay->map->driver, address) != NULL;
 }
 
 bool replay_address_is_lost(const struct replay *replay, uint64_t address)
 {
-    const struct range *r = range_at(&replay->map->driver, address);
+    const struct replay_range *r = replay_range_at(&replay->map->driver, address);
     return r && r->is_lost;
 }
 
@@ -295,11 +222,11 @@ void replay_add_memory(struct replay *replay, uint32_t call, uint64_t address, u
                        bool is_lost)
 {
     const struct trace_memory *m = memory_at(replay, address, call);
-    struct range r = {address, address + 1, actual, is_lost};
+    struct replay_range r = {address, address + 1, actual, is_lost};
     if (m && m->address <= UINT64_MAX - m->size_B)
-        r = (struct range){m->address, m->address + m->size_B, actual - (address - m->address),
-                           is_lost};
-    put_range(&replay->map->driver, r);
+        r = (struct replay_range){m->address, m->address + m->size_B,
+                                  actual - (address - m->address), is_lost};
+    replay_range_put(&replay->map->driver, r);
 }
 
 bool replay_is_born(const struct replay *replay, uint32_t call, uint64_t address)

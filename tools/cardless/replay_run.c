@@ -15,7 +15,7 @@
 struct event {
     uint64_t time;
     uint32_t call;
-    bool is_end, done;
+    bool is_end, done, is_moved; // is_moved: to the birth of memory
 };
 
 static struct {
@@ -46,52 +46,92 @@ static bool names(const struct trace_call *c, uint64_t address)
     return false;
 }
 
-// Calls that overlap may get an address one after the other. So a call that makes memory counts
-// from the birth of that memory, and one that is given the address and ends memory, until then. No
-// call waits for them because of that: they submit no work, and others cannot know of them.
-static void move_to_memory(const struct trace_model *m, const bool *submits)
+// Whether work was submitted in this time that ended later. A call that waits for all work would
+// then wait for work that the recorded call did not know of. Commands are in the order of their
+// submission.
+static bool submits_more(const struct trace_model *m, uint64_t from, uint64_t until)
 {
-    for (size_t i = 0; i < m->memory_count; i++) {
-        const struct trace_memory *a = &m->memories[i];
-        struct event *begin = a->born_call == TRACE_NONE ? NULL : &order.events[2 * a->born_call];
-        struct event *end = a->died_call == TRACE_NONE ? NULL : &order.events[2 * a->died_call + 1];
-        if (!a->address)
-            continue;
-        if (begin && !submits[begin->call] && a->born > begin->time && a->born <= begin[1].time)
-            begin->time = a->born;
-        if (end && a->died >= end[-1].time && a->died < end->time &&
-            names(&m->calls[end->call], a->address))
-            end->time = a->died;
+    size_t low = 0, high = m->command_count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (m->commands[middle].queued < from)
+            low = middle + 1;
+        else
+            high = middle;
     }
+    for (; low < m->command_count && m->commands[low].queued < until; low++)
+        if (m->commands[low].end > until)
+            return true;
+    return false;
+}
+
+// `submitted`: by call, when it submitted its first command, or TRACE_NEVER.
+static void move_to_birth(const struct trace_memory *a, const uint64_t *submitted)
+{
+    if (!a->address || a->born_call == TRACE_NONE || a->born > submitted[a->born_call])
+        return;
+    struct event *begin = &order.events[2 * a->born_call];
+    const struct trace_call *c = &order.replay->model->calls[a->born_call];
+    if (a->born < begin->time || a->born > c->end)
+        return;
+    begin[0].time = begin[1].time = a->born;
+    begin[0].is_moved = true;
+}
+
+static void move_to_death(const struct trace_memory *a)
+{
+    const struct trace_model *m = order.replay->model;
+    if (!a->address || a->died_call == TRACE_NONE)
+        return;
+    struct event *begin = &order.events[2 * a->died_call];
+    const struct trace_call *c = &m->calls[a->died_call];
+    if (begin->is_moved || a->died < c->start || a->died > c->end || !names(c, a->address))
+        return;
+    begin[1].time = a->died;
+    if (!submits_more(m, c->start, a->died))
+        begin[0].time = a->died;
+}
+
+// Calls that overlap may get an address one after the other. So a call that makes memory counts as
+// if it began and returned at the birth of that memory, and one that is given the address and ends
+// memory, at its end. Calls that began meanwhile do not wait for this one because of that: it had
+// submitted no work by then, and others cannot know of the memory.
+static void move_to_memory(const struct trace_model *m, const uint64_t *submitted)
+{
+    for (size_t i = 0; i < m->memory_count; i++)
+        move_to_birth(&m->memories[i], submitted);
+    for (size_t i = 0; i < m->memory_count; i++)
+        move_to_death(&m->memories[i]);
 }
 
 static bool order_open(struct replay *replay)
 {
     const struct trace_model *m = replay->model;
-    bool *submits = calloc(m->call_count + 1, sizeof *submits);
+    uint64_t *submitted = malloc((m->call_count + 1) * sizeof *submitted);
     order.replay = replay;
     order.events = calloc(2 * m->call_count + 1, sizeof *order.events);
     order.begins = calloc(m->call_count + 1, sizeof *order.begins);
     order.ends = calloc(m->call_count + 1, sizeof *order.ends);
     order.moved = malloc((m->thread_count + 1) * sizeof *order.moved);
-    if (!order.events || !order.begins || !order.ends || !order.moved || !submits ||
+    if (!order.events || !order.begins || !order.ends || !order.moved || !submitted ||
         m->call_count > UINT32_MAX / 2) {
-        free(submits);
+        free(submitted);
         return false;
     }
     for (size_t i = 0; i < m->thread_count; i++)
         pthread_cond_init(&order.moved[i], NULL);
     for (uint32_t i = 0; i < m->call_count; i++) {
         const struct trace_call *c = &m->calls[i];
-        order.events[order.count++] = (struct event){c->start, i, false, false};
-        order.events[order.count++] =
-            (struct event){c->end > c->start ? c->end : c->start, i, true, false};
+        submitted[i] = TRACE_NEVER;
+        order.events[order.count++] = (struct event){.time = c->start, .call = i};
+        order.events[order.count++] = (struct event){
+            .time = c->end > c->start ? c->end : c->start, .call = i, .is_end = true};
     }
-    for (size_t i = 0; i < m->command_count; i++)
+    for (size_t i = m->command_count; i--;) // the first one comes last
         if (m->commands[i].call < m->call_count)
-            submits[m->commands[i].call] = true;
-    move_to_memory(m, submits);
-    free(submits);
+            submitted[m->commands[i].call] = m->commands[i].queued;
+    move_to_memory(m, submitted);
+    free(submitted);
     if (order.count)
         qsort(order.events, order.count, sizeof *order.events, compare_events);
     for (uint32_t i = 0; i < order.count; i++)
