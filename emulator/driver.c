@@ -31,6 +31,8 @@
 #include "pool.h"
 #include "schedule_log.h"
 #include "record.h"
+#include "record_array.h"
+#include "record_content.h"
 #include "scheduler.h"
 #include "stream.h"
 #include "trace.h"
@@ -203,6 +205,8 @@ __attribute__((destructor)) static void leave(void)
                                   : "the process ended before this allocation");
     em_order_finish();
     em_check_finish();
+    if (em_recording_contents)
+        em_record_texels_left();
     em_record_finish();
     set_state(EM_DRIVER_GONE);
     dm_guard_finish();

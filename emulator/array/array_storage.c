@@ -14,6 +14,8 @@
 #include "lock.h"
 #include "memory_device.h"
 #include "order.h"
+#include "record_array.h"
+#include "record_content.h"
 
 void em_storage_ref(struct em_storage *storage)
 {
@@ -28,6 +30,8 @@ void em_storage_unref(struct em_storage *storage)
         return;
     if (em_unlikely(em_order_on) && !storage->of_graphics)
         em_order_forget(storage->address, storage->size_B);
+    if (em_unlikely(em_recording_contents))
+        em_record_texels(storage, em_call_now());
     storage->release(storage);
 }
 

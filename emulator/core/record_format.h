@@ -140,6 +140,7 @@ enum rf_role {
     RF_WRITES,    // it, or a command that it has submitted, has written them
     RF_RANGE,     // it may read or write them later
     RF_FILE,      // `address` is a descriptor, and these are the bytes of its file
+    RF_TEXELS,    // the memory of an array when it ended, or, if the call is 0, when the run ended
 };
 
 // A CONTENT block begins with a struct rf_block, whose `used_B` counts the bytes that follow, and

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A program for the tests of `cardless trace`. Its argument is the way in which it ends, or what
 // else it does: return, segv, abort, exit, kill, threads, fork, _Fork, many N,
-// diverge, skip, graph, contents, handles, wait,
+// diverge, skip, graph, contents, texels, handles, wait,
 // vmm.
 #include <cuda.h>
 #include <cardless.h>
@@ -117,6 +117,38 @@ static void make_array(void)
     CHECK(cuArray3DCreate(&array, &wanted));
     CUDA_ARRAY3D_DESCRIPTOR found;
     CHECK(cuArray3DGetDescriptor(&found, array));
+    CHECK(cuArrayDestroy(array));
+}
+
+// Fills arrays of which one is destroyed and the other one is left.
+static void fill_arrays(void)
+{
+    enum { WIDTH = 64, HEIGHT = 32 };
+    static unsigned char bytes[HEIGHT][WIDTH][4];
+    static float numbers[HEIGHT][WIDTH];
+    CUarray array, left;
+    const CUDA_ARRAY_DESCRIPTOR of_bytes = {WIDTH, HEIGHT, CU_AD_FORMAT_UNSIGNED_INT8, 4},
+                                of_numbers = {WIDTH, HEIGHT, CU_AD_FORMAT_FLOAT, 1};
+    CHECK(cuArrayCreate(&array, &of_bytes));
+    CHECK(cuArrayCreate(&left, &of_numbers));
+    for (unsigned y = 0; y < HEIGHT; y++) {
+        for (unsigned x = 0; x < WIDTH; x++) {
+            bytes[y][x][0] = (unsigned char)x;
+            bytes[y][x][1] = (unsigned char)y;
+            bytes[y][x][3] = 255;
+            numbers[y][x] = (float)x - (float)y / 4;
+        }
+    }
+    CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                          .srcHost = bytes,
+                          .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .dstArray = array,
+                          .WidthInBytes = WIDTH * 4,
+                          .Height = HEIGHT};
+    CHECK(cuMemcpy2D(&copy));
+    copy.srcHost = numbers;
+    copy.dstArray = left;
+    CHECK(cuMemcpy2D(&copy));
     CHECK(cuArrayDestroy(array));
 }
 
@@ -238,6 +270,8 @@ int main(int argc, char **argv)
         run_child(_Fork);
     if (!strcmp(what, "graph"))
         order();
+    if (!strcmp(what, "texels"))
+        fill_arrays();
     if (!strcmp(what, "contents"))
         copy_contents();
     if (!strcmp(what, "vmm"))

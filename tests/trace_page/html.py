@@ -3,10 +3,12 @@
 """Checks the data in pages of `cardless trace --html`, without a browser.
 
   html.py CARDLESS TRACED"""
+import base64
 import json
 import os
 import re
 import shlex
+import struct
 import subprocess
 import sys
 import tempfile
@@ -102,6 +104,41 @@ def check_array(arrays):
     assert array['died'] > array['born']
 
 
+def page_of(folder, *options):
+    recorded, page = (os.path.join(folder, name) for name in ('texels.cardless', 'texels.html'))
+    run('run', '--diagnostics', 'off', '--trace', recorded, *options, '--', PROGRAM, 'texels')
+    run('trace', '--html', page, recorded)
+    with open(page, encoding='utf-8') as f:
+        source = re.search(r'<script type="application/json" id="trace">(.*?)</script>', f.read(),
+                           re.S)[1]
+    return json.loads(source)
+
+
+def gob_offset(x_B, y):
+    """The place of a byte in an array of one column of GOBs, and blocks of four."""
+    gob = x_B // 64 * 4 + y // 8
+    return (gob * 512 + (x_B >> 5 & 1) * 256 + (y >> 2 & 1) * 128 + (x_B >> 4 & 1) * 64 +
+            (y & 3) * 16 + x_B % 16)
+
+
+def check_texels(folder):
+    """The texels of an array when it was destroyed, and of one at the end of the run."""
+    data = page_of(folder, '--trace-contents')
+    _, destroyed, left = data['arrays']
+    names = [text(data, call['name']) for call in rows(data, 'calls')]
+    assert names[destroyed['ended_by'] - 1] == 'cuArrayDestroy' and left['ended_by'] is None
+    assert destroyed['texel'] == {'kind': 'uint', 'channel_B': 1, 'channels': 4}
+    assert left['texel'] == {'kind': 'float', 'channel_B': 4, 'channels': 1}
+    for array, form, value in ((destroyed, '4B', lambda x, y: (x, y, 0, 255)),
+                               (left, '<f', lambda x, y: (x - y / 4,))):
+        found = base64.b64decode(array['bytes'])
+        assert len(found) == 64 * 32 * 4 <= array['layout']['size_B']
+        for y in range(32):
+            for x in range(64):
+                assert struct.unpack_from(form, found, gob_offset(4 * x, y)) == value(x, y), (x, y)
+    assert all('bytes' not in array for array in page_of(folder)['arrays'])
+
+
 def check_errors(folder):
     recorded = os.path.join(folder, 'run.cardless')
     said = run('trace', '--html', os.path.join(folder, 'none', 'run.html'), recorded, status=3)
@@ -113,5 +150,6 @@ def check_errors(folder):
 with tempfile.TemporaryDirectory() as temporary:
     check(temporary)
     check_virtual_memory(temporary)
+    check_texels(temporary)
     check_errors(temporary)
 print('the page has the data of the run')

@@ -24,10 +24,10 @@ class Pages:
         return subprocess.run([self.program, *arguments], check=True, capture_output=True,
                               text=True).stdout
 
-    def recorded_url(self, *arguments, program=None):
+    def recorded_url(self, *arguments, program=None, options=()):
         """The page of a real run."""
         recorded, page = (os.path.join(self.folder, f'real.{end}') for end in ('cardless', 'html'))
-        for command in (['run', '--diagnostics', 'off', '--trace', recorded, '--',
+        for command in (['run', '--diagnostics', 'off', '--trace', recorded, *options, '--',
                          program or self.traced, *arguments], ['trace', '--html', page, recorded]):
             subprocess.run([self.tool, *command], check=True)
         return 'file://' + page

@@ -303,6 +303,37 @@ def test_recorded(page, pages):
     expect('memcpy' in text_of(page, '#details'), 'the command that a call waits for')
 
 
+def test_values(page, pages):
+    """Pointing at a texel or a byte shows its value, if the recording has it."""
+    page.open(pages.recorded_url('texels', options=('--trace-contents',)))
+    page.key('2')
+    page.evaluate('cardless.arrays.show(1)')
+    page.settle()
+    page.move(*place_of_cell(page, 'texels', 13, 5))
+    said = text_of(page, '#array-value')
+    expect('Its value when cuArrayDestroy (call ' in said, f'the moment of a value: {said}')
+    expect('is (13, 5, 0, 255), bytes 0d 05 00 ff.' in said, f'the value of a texel: {said}')
+    page.evaluate('cardless.arrays.show(2)')
+    page.settle()
+    page.move(*place_of_cell(page, 'texels', 13, 5))
+    said = text_of(page, '#array-value')
+    expect('Its value at the end of the run is 11.75, bytes 00 00 3c 41.' in said,
+           f'the value of a number: {said}')
+    page.evaluate('cardless.arrays.point_at_byte(3)')
+    said = text_of(page, '#array-value')
+    expect('is 0, bytes 00 00 00 00.' in said, f'the value at a byte: {said}')
+    channels = """['unorm', 'snorm', 'sint', 'float'].map(kind => texel_channels(
+        {texel: {kind, channel_B: 2, channels: 2}, layout: {element_B: 4}},
+        new Uint8Array([0, 0x3c, 0, 0xfc]), 0).join())"""
+    equal(page.evaluate(channels), [f'{0x3c00 / 65535},{0xfc00 / 65535}',
+                                    f'{0x3c00 / 32767},{-1024 / 32767}', '15360,-1024',
+                                    '1,-Infinity'], 'kinds of channels')
+    page.open(pages.recorded_url('texels'))
+    page.key('2')
+    page.move(*place_of_cell(page, 'texels', 13, 5))
+    equal(text_of(page, '#array-value'), '', 'a recording without contents')
+
+
 def test_runtime(page, pages):
     """A real run of the CUDA runtime: kinds of calls, failed ones, and what a call is made of."""
     page.open(pages.recorded_url(program=pages.runtime))

@@ -163,8 +163,8 @@ static bool reserve_host(struct replay *replay)
         const struct trace_bytes *b = &c->bytes[i];
         const uint64_t from = b->address & ~(uint64_t)(PAGE_B - 1);
         const uint64_t end = (b->address + b->span_B + PAGE_B - 1) & ~(uint64_t)(PAGE_B - 1);
-        if (b->role == RF_FILE || !is_known(b) || from < SMALL || end < from ||
-            was_driver_memory(replay, from))
+        if (b->role == RF_FILE || b->role == RF_TEXELS || !is_known(b) || from < SMALL ||
+            end < from || was_driver_memory(replay, from))
             continue;
         list[count++] = (struct replay_range){.from = from, .end = end};
     }

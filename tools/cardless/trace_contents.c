@@ -87,7 +87,7 @@ static bool read_bytes(struct reader *reader, struct trace_record *r)
     b.slice_B = trace_field(r);
     b.hash = trace_field(r);
     const uint64_t block = trace_field(r), here_B = trace_field(r);
-    if (b.role > RF_FILE || b.call == TRACE_NONE || !measure(&b))
+    if (b.role > RF_TEXELS || (b.call == TRACE_NONE && b.role != RF_TEXELS) || !measure(&b))
         return true;
     if (block)
         b.kept = block_at(&reader->model->file, block - 1, b.size_B);

@@ -10,7 +10,7 @@
 
 // `slices` times `rows` rows of `row_B` bytes.
 struct trace_bytes {
-    uint32_t call; // in `calls`
+    uint32_t call; // in `calls`; for RF_TEXELS also TRACE_NONE: the end of the run
     enum rf_role role;
     uint64_t address, row_B, rows, pitch_B, slices, slice_B;
     uint64_t size_B;     // of all rows

@@ -8,6 +8,7 @@
 #include "trace_html_derive.h"
 #include "trace_html_json.h"
 #include "trace_html_layout.h"
+#include "trace_html_texels.h"
 #include "trace_page.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@ enum { ARGUMENTS_MOST_B = 4000, ACCESSES_MOST = 64 };
 struct html {
     const struct trace_model *m;
     FILE *to;
+    const struct trace_contents *contents; // NULL: the file has none
     struct html_derived derived;
     struct html_strings strings;
 };
@@ -282,6 +284,8 @@ static void html_memories(struct html *h)
 
 static void html_arrays(const struct html *h)
 {
+    uint64_t left_B = HTML_TEXELS_MOST_B;
+
     fputs(",\n\"arrays\":[", h->to);
     for (size_t i = 0; i < h->derived.array_count; i++) {
         const struct html_array *a = &h->derived.arrays[i];
@@ -304,6 +308,7 @@ static void html_arrays(const struct html *h)
         fprintf(h->to, ",\"name\":\"%s #%llu\",\"layout\":", o->type,
                 (unsigned long long)o->number);
         trace_html_layout(h->to, &a->layout);
+        html_texels(h->to, h->m, h->contents, t, &left_B);
         putc('}', h->to);
     }
     putc(']', h->to);
@@ -425,9 +430,14 @@ static void html_data(struct html *h)
 
 bool trace_write_html(const struct trace_model *m, const char *path)
 {
+    struct trace_contents contents = {.bytes = NULL};
     struct html h = {.m = m};
     bool works = html_derive(&h.derived, m);
 
+    if (works && m->file.header.contents_most_B) {
+        works = trace_contents_read(m, &contents);
+        h.contents = &contents;
+    }
     errno = ENOMEM; // if that failed
     h.to = works ? fopen(path, "w") : NULL;
     works = h.to != NULL;
@@ -442,5 +452,6 @@ bool trace_write_html(const struct trace_model *m, const char *path)
     if (!works)
         fprintf(stderr, "cardless trace: %s cannot be written: %s\n", path, strerror(errno));
     html_derived_finish(&h.derived);
+    trace_contents_free(&contents);
     return works;
 }

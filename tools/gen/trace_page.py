@@ -9,8 +9,8 @@ FOLDER has page.html, style.css and the scripts (SCRIPTS), which run in this ord
 import os
 import sys
 
-SCRIPTS = ('format', 'layout', 'model', 'axis', 'draw', 'flags', 'timeline', 'scale', 'space',
-           'pictures', 'arrays', 'details', 'search', 'main', 'input')
+SCRIPTS = ('format', 'layout', 'texels', 'model', 'axis', 'draw', 'flags', 'timeline', 'scale',
+           'space', 'pictures', 'arrays', 'details', 'search', 'main', 'input')
 DATA = '<!--DATA-->'
 
 

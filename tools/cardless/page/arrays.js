@@ -137,6 +137,8 @@ class ArrayPane {
         const said = by_id('array-place'), {layout, place, byte} = this;
         by_id('array-facts').textContent = this.facts();
         by_id('texels-title').textContent = this.level_name(this.level, this.z);
+        by_id('array-value').textContent = '';
+        by_id('array-value').hidden = this.array.bytes === undefined;
         if (byte === null) {
             said.textContent = 'Point at a texel to see its bytes, or at a byte to see its texel.';
             return;
@@ -145,6 +147,7 @@ class ArrayPane {
             said.textContent = `Byte ${format_address(byte)}${this.address_of(byte)} is ` +
                 (place ? `padding of ${this.level_name(place.level, place.z)}.` :
                     'not part of any level.');
+            by_id('array-value').textContent = this.value_of_byte(byte);
             return;
         }
         const first = byte - place.byte, last = first + layout.element_B - 1;
@@ -154,6 +157,32 @@ class ArrayPane {
         said.textContent = `${noun} (${place.x_el}, ${place.y}) of ` +
             `${this.level_name(place.level, place.z)} is ${bytes}${this.address_of(first)}` +
             (layout.kind === 'block-linear' ? `, in ${this.gob_name(place, first)}.` : '.');
+        by_id('array-value').textContent = this.value_of_texel(first);
+    }
+
+    get array() {
+        return this.app.model.arrays[this.index];
+    }
+
+    // The value of the texel, and the moment at which it had this value.
+    value_of_texel(first_B) {
+        const {array} = this, text = texel_text(array, first_B);
+        if (array.bytes === null)
+            return 'Its value is not here, because the arrays before this one filled the page.';
+        return text && `Its value ${this.moment_of_values()} is ${text}.`;
+    }
+
+    value_of_byte(offset_B) {
+        const bytes = array_bytes(this.array);
+        return bytes && offset_B < bytes.length ? `Its value ${this.moment_of_values()} is ` +
+            `${format_bytes(bytes.subarray(offset_B, offset_B + 1))}.` : '';
+    }
+
+    moment_of_values() {
+        const {ended_by} = this.array, {calls} = this.app.model;
+        const call = ended_by === null ? undefined : calls.by_number.get(ended_by);
+        return call === undefined ? 'at the end of the run' :
+            `when ${calls.name[call]} (call ${ended_by}) ended it`;
     }
 
     gob_name({level}, offset_B) {
