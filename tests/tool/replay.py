@@ -148,7 +148,9 @@ def check_ended(folder):
     path = record(folder, 'ended', PROGRAM, '7')
     temporary = os.path.join(folder, 'temporary')
     os.mkdir(temporary)
-    for command in (('replay', path), ('step', PROGRAM)):
+    report = '--report=sarif:' + os.path.join(folder, 'ended.sarif')
+    for command in (('replay', path), ('step', PROGRAM), ('explore', '--', PROGRAM, '7'),
+                    ('run', report, '--', TRACED, 'wait')):
         for number in (signal.SIGTERM, signal.SIGKILL):
             p = subprocess.Popen([*WRAPPER, TOOL, *command], stdin=subprocess.PIPE,
                                  stdout=subprocess.DEVNULL, env={**os.environ, 'TMPDIR': temporary})
@@ -157,6 +159,7 @@ def check_ended(folder):
                 time.sleep(0.001)
             p.send_signal(number)
             p.wait()
+            p.stdin.close()  # which ends the program that waits
             while os.listdir(temporary) and time.monotonic() < end:
                 time.sleep(0.01)
             assert not os.listdir(temporary), (command, number)

@@ -105,29 +105,6 @@ static unsigned own_cores(void)
     return count > MOST_JOBS ? MOST_JOBS : (unsigned)count;
 }
 
-// ---- the folder for logs ----
-
-static bool make_folder(struct explore *x)
-{
-    const char *temporary = getenv("TMPDIR");
-    int n = snprintf(x->folder, sizeof x->folder, "%s/cardless-explore-XXXXXX",
-                     temporary && *temporary ? temporary : "/tmp");
-    if ((size_t)n >= sizeof x->folder)
-        snprintf(x->folder, sizeof x->folder, "/tmp/cardless-explore-XXXXXX");
-    if (mkdtemp(x->folder))
-        return true;
-    fprintf(stderr, "cardless explore: cannot make the folder %s: %s\n", x->folder,
-            strerror(errno));
-    return false;
-}
-
-static void remove_folder(const struct explore *x)
-{
-    for (unsigned slot = 0; slot < x->jobs; slot++)
-        explore_remove_logs(x, slot);
-    rmdir(x->folder);
-}
-
 // ---- the report ----
 
 static const char *plural(size_t n)
@@ -232,7 +209,7 @@ static int prepare(struct explore *x)
     }
     vulkan_layer_enable();
     run_prepare();
-    return make_folder(x) ? 0 : 126;
+    return temporary_make(&x->folder, "cardless-explore") ? 0 : 126;
 }
 
 int cmd_explore(int argc, char **argv)
@@ -282,6 +259,6 @@ int cmd_explore(int argc, char **argv)
     }
     free(found.minimal.list);
     free(found.outcome.decisions);
-    remove_folder(&x);
+    temporary_remove(&x.folder);
     return status;
 }

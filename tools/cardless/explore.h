@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "temporary.h"
+
 // ---- schedules ----
 
 // Decision `number` takes `option`; decisions that are not listed take option 0.
@@ -34,7 +36,7 @@ struct explore {
     uint64_t seed;
     double timeout_s;
     bool check_order;
-    char folder[64]; // for logs
+    struct temporary folder; // for logs
 };
 
 enum outcome_kind {

@@ -11,13 +11,13 @@
 void explore_log_path(const struct explore *x, unsigned slot, const char *name, char *out,
                       size_t size)
 {
-    snprintf(out, size, "%s/%s.%u", x->folder, name, slot);
+    snprintf(out, size, "%s/%s.%u", x->folder.path, name, slot);
 }
 
 void explore_process_path(const struct explore *x, unsigned slot, const char *name, pid_t process,
                           char *out, size_t size)
 {
-    snprintf(out, size, "%s/%s.%u.%ld", x->folder, name, slot, (long)process);
+    snprintf(out, size, "%s/%s.%u.%ld", x->folder.path, name, slot, (long)process);
 }
 
 static int compare_processes(const void *a, const void *b)
@@ -31,7 +31,7 @@ size_t explore_processes(const struct explore *x, unsigned slot, pid_t list[EXPL
     char prefix[32];
     size_t count = 0;
     const size_t length = (size_t)snprintf(prefix, sizeof prefix, "schedule.%u.", slot);
-    DIR *folder = opendir(x->folder);
+    DIR *folder = opendir(x->folder.path);
     for (const struct dirent *e; folder && (e = readdir(folder));)
         if (!strncmp(e->d_name, prefix, length) && count < EXPLORE_PROCESSES)
             list[count++] = (pid_t)strtol(e->d_name + length, NULL, 10);
@@ -52,11 +52,11 @@ static bool is_of_slot(const char *file, unsigned slot)
 void explore_remove_logs(const struct explore *x, unsigned slot)
 {
     char path[512];
-    DIR *folder = opendir(x->folder);
+    DIR *folder = opendir(x->folder.path);
     for (const struct dirent *e; folder && (e = readdir(folder));) {
         if (!is_of_slot(e->d_name, slot))
             continue;
-        snprintf(path, sizeof path, "%s/%s", x->folder, e->d_name);
+        snprintf(path, sizeof path, "%s/%s", x->folder.path, e->d_name);
         unlink(path);
     }
     if (folder)

@@ -20,9 +20,10 @@ struct event {
 
 static struct {
     struct replay *replay;
-    struct event *events;    // sorted by time
-    size_t count, next;      // the first event that is not done
-    uint32_t *begins, *ends; // of the calls, in `events`
+    struct event *events;        // sorted by time
+    size_t count, next;          // the first event that is not done
+    uint32_t *begins, *ends;     // of the calls, in `events`
+    uint32_t *first, *next_call; // the first call of each thread, and the next one of each call
     pthread_mutex_t lock;
     pthread_cond_t *moved; // by thread: its call may begin
 } order = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -112,14 +113,22 @@ static bool order_open(struct replay *replay)
     order.events = calloc(2 * m->call_count + 1, sizeof *order.events);
     order.begins = calloc(m->call_count + 1, sizeof *order.begins);
     order.ends = calloc(m->call_count + 1, sizeof *order.ends);
+    order.first = malloc((m->thread_count + 1) * sizeof *order.first);
+    order.next_call = malloc((m->call_count + 1) * sizeof *order.next_call);
     order.moved = malloc((m->thread_count + 1) * sizeof *order.moved);
     if (!order.events || !order.begins || !order.ends || !order.moved || !submitted ||
-        m->call_count > UINT32_MAX / 2) {
+        !order.first || !order.next_call || m->call_count > UINT32_MAX / 2) {
         free(submitted);
         return false;
     }
-    for (size_t i = 0; i < m->thread_count; i++)
+    for (size_t i = 0; i < m->thread_count; i++) {
         pthread_cond_init(&order.moved[i], NULL);
+        order.first[i] = TRACE_NONE;
+    }
+    for (uint32_t i = (uint32_t)m->call_count; i--;) {
+        order.next_call[i] = order.first[m->calls[i].thread];
+        order.first[m->calls[i].thread] = i;
+    }
     for (uint32_t i = 0; i < m->call_count; i++) {
         const struct trace_call *c = &m->calls[i];
         submitted[i] = TRACE_NEVER;
@@ -171,11 +180,8 @@ static void end_turn(uint32_t call)
 static void *run_thread(void *argument)
 {
     const uint32_t thread = (uint32_t)(uintptr_t)argument;
-    const struct trace_model *m = order.replay->model;
     uint32_t made = 0;
-    for (uint32_t i = 0; i < m->call_count; i++) {
-        if (m->calls[i].thread != thread)
-            continue;
+    for (uint32_t i = order.first[thread]; i != TRACE_NONE; i = order.next_call[i]) {
         wait_for_turn(i);
         replay_one(order.replay, i, &made);
         end_turn(i);

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,37 +12,36 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "temporary.h"
+
 enum { READ_EVERY_MS = 20, SHOWN_MAX = 8 };
 
 struct log {
-    char folder[PATH_MAX], path[PATH_MAX + 16];
+    struct temporary folder;
+    char path[sizeof((struct temporary *)NULL)->path + 16];
     int fd;
 };
 
 // A file in a folder of its own: every process of the run opens it by its name.
 static bool log_create(struct log *log)
 {
-    const char *temporary = getenv("TMPDIR");
     log->fd = -1;
-    snprintf(log->folder, sizeof log->folder, "%s/cardless-XXXXXX",
-             temporary && *temporary ? temporary : "/tmp");
-    if (mkdtemp(log->folder)) {
-        snprintf(log->path, sizeof log->path, "%s/findings", log->folder);
-        log->fd = open(log->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    }
+    if (!temporary_make(&log->folder, "cardless"))
+        return false;
+    snprintf(log->path, sizeof log->path, "%s/findings", log->folder.path);
+    log->fd = open(log->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (log->fd >= 0 && !setenv("CARDLESS_FINDINGS", log->path, 1))
         return true;
-    fprintf(stderr, "cardless: cannot make a file for the diagnostics in %s: %s\n", log->folder,
-            strerror(errno));
+    fprintf(stderr, "cardless: cannot make a file for the diagnostics in %s: %s\n",
+            log->folder.path, strerror(errno));
     return false;
 }
 
-static void log_remove(const struct log *log)
+static void log_remove(struct log *log)
 {
     if (log->fd >= 0)
         close(log->fd);
-    unlink(log->path);
-    rmdir(log->folder);
+    temporary_remove(&log->folder);
 }
 
 // With suppressions, this process prints the diagnostics, because only it knows which to hide.

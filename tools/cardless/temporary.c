@@ -58,7 +58,9 @@ bool temporary_make(struct temporary *t, const char *name)
     int ends[2] = {-1, -1};
     base = base && *base ? base : "/tmp";
     *t = (struct temporary){.alive = -1};
-    const int length = snprintf(folder, sizeof folder, "%s/%s-XXXXXX", base, name);
+    int length = snprintf(folder, sizeof folder, "%s/%s-XXXXXX", base, name);
+    if (length >= (int)sizeof folder)
+        length = snprintf(folder, sizeof folder, "/tmp/%s-XXXXXX", name);
     fflush(NULL);
     if (length < (int)sizeof folder && !socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
         t->cleaner = fork();

@@ -11,8 +11,9 @@ struct temporary {
     pid_t cleaner;
 };
 
-// Makes a folder whose name begins with `name`, in TMPDIR or /tmp. A process waits for the end of
-// this one, and removes the folder. Returns false after a message.
+// Makes a folder whose name begins with `name`, in TMPDIR or, if that is not set or its name is too
+// long, in /tmp. A process waits for the end of this one, and removes the folder. Returns false
+// after a message.
 bool temporary_make(struct temporary *t, const char *name);
 // For a child that does not call exec. Otherwise the folder would stay until the child ends.
 void temporary_forget(const struct temporary *t);
