@@ -80,6 +80,9 @@ void em_record_memory_end(uint64_t id);
 struct dm_physical;
 uint64_t em_record_physical(const struct dm_physical *physical);
 
+// A graphics resource is mapped from now on, or is not any more, by whichever call.
+void em_record_mapped(uint64_t handle, bool is_mapped);
+
 // A diagnostic; `id` is "E03", `result` a code or 0.
 void em_record_diagnostic(const char *id, int result, const char *text);
 

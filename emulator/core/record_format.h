@@ -107,6 +107,8 @@ enum rf_kind {
     RF_FD,      // thread << 40 | number of the call, descriptor, 1 if the call takes it, device,
                 // inode, size of the file in bytes
     RF_SETTING, // a variable of the environment: NAME=value
+    RF_MAPPED,  // ticks (not a difference, so that readers may skip it), handle of a graphics
+                // resource, 1 if it is mapped from then on, else 0
     RF_KINDS,
 };
 

@@ -59,6 +59,15 @@ void em_record_memory_end(uint64_t id)
     em_record_put(&r);
 }
 
+void em_record_mapped(uint64_t handle, bool is_mapped)
+{
+    struct em_record r = em_record_begin(RF_MAPPED, 0, 3 * EM_FIELD_MOST_B);
+    em_field(&r, dm_ticks());
+    em_field(&r, handle);
+    em_field(&r, is_mapped);
+    em_record_put(&r);
+}
+
 void em_record_diagnostic(const char *id, int result, const char *text)
 {
     struct em_record r =

@@ -15,6 +15,7 @@
 #include "journal.h"
 #include "lock.h"
 #include "quirk.h"
+#include "record.h"
 #include "stream.h"
 
 // ---- handles ----
@@ -139,6 +140,13 @@ static void graphics_free(struct em_graphics *g)
     dm_free(g);
 }
 
+static void set_mapped(struct em_graphics *g, bool mapped)
+{
+    g->mapped = mapped;
+    if (em_unlikely(em_recording))
+        em_record_mapped(g->object.handle, mapped);
+}
+
 static void graphics_finish(struct em_object *object)
 {
     struct em_graphics *g = (struct em_graphics *)object;
@@ -148,7 +156,7 @@ static void graphics_finish(struct em_object *object)
     }
     em_graphics_view_end(g);
     if (g->mapped) { // its context ends
-        g->mapped = false;
+        set_mapped(g, false);
         em_graphics_unlink(g);
         if (g->ops->unmapped)
             g->ops->unmapped(g->owner);
@@ -175,7 +183,7 @@ CUresult em_graphics_acquire(struct em_graphics *g, uint64_t sequence, uint64_t 
 void em_graphics_end(struct em_graphics *g)
 {
     em_assert_locked();
-    g->mapped = false;
+    set_mapped(g, false);
     em_graphics_unlink(g);
     if (!em_quirk(GRAPHICS_LENIENT))
         em_graphics_view_end(g);
@@ -190,7 +198,7 @@ CUresult em_graphics_begin(struct em_graphics *g)
     CUresult r = em_graphics_view_begin(g);
     if (r)
         return r;
-    g->mapped = true;
+    set_mapped(g, true);
     g->sequence++;
     g->flags = g->map_flags;
     em_graphics_link(g);

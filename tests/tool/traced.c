@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A program for the tests of `cardless trace`. Its argument is the way in which it ends, or what
 // else it does: return, segv, abort, exit, kill, threads, fork, _Fork, many N,
-// diverge, skip, graph, contents, texels, handles, wait,
+// diverge, skip, graph, contents, texels, mapped, handles, wait,
 // vmm.
 #include <cuda.h>
 #include <cardless.h>
@@ -152,6 +152,22 @@ static void fill_arrays(void)
     CHECK(cuArrayDestroy(array));
 }
 
+// Maps a graphics resource twice, and ends it while it is mapped.
+static void map_resource(CUcontext primary)
+{
+    CUcontext context;
+    cardlessBuffer buffer;
+    CUgraphicsResource resource;
+    CHECK(cuCtxCreate(&context, NULL, 0, 0));
+    CHECK(cardlessBufferCreate(&buffer, SIZE_B));
+    CHECK(cardlessRegisterBuffer(&resource, buffer, CU_GRAPHICS_REGISTER_FLAGS_NONE));
+    CHECK(cuGraphicsMapResources(1, &resource, NULL));
+    CHECK(cuGraphicsUnmapResources(1, &resource, NULL));
+    CHECK(cuGraphicsMapResources(1, &resource, NULL));
+    CHECK(cuCtxDestroy(context));
+    CHECK(cuCtxSetCurrent(primary));
+}
+
 static void *thread(void *context)
 {
     CHECK(cuCtxSetCurrent(context));
@@ -270,6 +286,8 @@ int main(int argc, char **argv)
         run_child(_Fork);
     if (!strcmp(what, "graph"))
         order();
+    if (!strcmp(what, "mapped"))
+        map_resource(context);
     if (!strcmp(what, "texels"))
         fill_arrays();
     if (!strcmp(what, "contents"))

@@ -104,9 +104,9 @@ def check_array(arrays):
     assert array['died'] > array['born']
 
 
-def page_of(folder, *options):
-    recorded, page = (os.path.join(folder, name) for name in ('texels.cardless', 'texels.html'))
-    run('run', '--diagnostics', 'off', '--trace', recorded, *options, '--', PROGRAM, 'texels')
+def page_of(folder, what, *options):
+    recorded, page = (os.path.join(folder, what + end) for end in ('.cardless', '.html'))
+    run('run', '--diagnostics', 'off', '--trace', recorded, *options, '--', PROGRAM, what)
     run('trace', '--html', page, recorded)
     with open(page, encoding='utf-8') as f:
         source = re.search(r'<script type="application/json" id="trace">(.*?)</script>', f.read(),
@@ -123,7 +123,7 @@ def gob_offset(x_B, y):
 
 def check_texels(folder):
     """The texels of an array when it was destroyed, and of one at the end of the run."""
-    data = page_of(folder, '--trace-contents')
+    data = page_of(folder, 'texels', '--trace-contents')
     _, destroyed, left = data['arrays']
     names = [text(data, call['name']) for call in rows(data, 'calls')]
     assert names[destroyed['ended_by'] - 1] == 'cuArrayDestroy' and left['ended_by'] is None
@@ -136,7 +136,24 @@ def check_texels(folder):
         for y in range(32):
             for x in range(64):
                 assert struct.unpack_from(form, found, gob_offset(4 * x, y)) == value(x, y), (x, y)
-    assert all('bytes' not in array for array in page_of(folder)['arrays'])
+    assert all('bytes' not in array for array in page_of(folder, 'texels')['arrays'])
+
+
+def check_mapped(folder):
+    """The times in which a graphics resource is mapped."""
+    data = page_of(folder, 'mapped')
+    calls = rows(data, 'calls')
+    names = [text(data, call['name']) for call in calls]
+    at = {name: [c for c, n in zip(calls, names) if n.startswith(name)] for name in
+          ('cuGraphicsMap', 'cuGraphicsUnmap', 'cuCtxDestroy')}
+    resource, = [o for o in data['objects'] if o['kind'] == 'graphics resource']
+    first, second = resource['spans']
+
+    def inside(time, call):
+        return call['t'] <= time <= call['t'] + call['d']
+
+    assert inside(first[0], at['cuGraphicsMap'][0]) and inside(first[1], at['cuGraphicsUnmap'][0])
+    assert inside(second[0], at['cuGraphicsMap'][1]) and inside(second[1], at['cuCtxDestroy'][0])
 
 
 def check_errors(folder):
@@ -151,5 +168,6 @@ with tempfile.TemporaryDirectory() as temporary:
     check(temporary)
     check_virtual_memory(temporary)
     check_texels(temporary)
+    check_mapped(temporary)
     check_errors(temporary)
 print('the page has the data of the run')

@@ -138,6 +138,17 @@ static bool read_memory(struct trace_model *m, const struct trace_open_calls *op
     return true;
 }
 
+static bool read_mapping(struct trace_model *m, struct trace_record *r)
+{
+    struct trace_mapping *mapping = trace_add_mapping(m);
+    if (!mapping)
+        return false;
+    mapping->time = trace_file_ns(&m->file, trace_field(r));
+    mapping->handle = trace_field(r);
+    mapping->is_mapped = trace_field(r) != 0;
+    return true;
+}
+
 static bool read_array(struct trace_model *m, struct trace_record *r, uint64_t time)
 {
     struct trace_array *a = trace_add_array(m);
@@ -240,6 +251,8 @@ static bool read_record(struct trace_model *m, struct later *later, uint32_t thr
         return read_object(m, open, r, time);
     case RF_MEMORY:
         return read_memory(m, open, r, time);
+    case RF_MAPPED:
+        return read_mapping(m, r);
     case RF_OBJECT_END:
     case RF_MEMORY_END:
         return keep_death(later, open, r, time);
@@ -382,6 +395,14 @@ static void apply_deaths(struct trace_model *m, struct later *later)
     }
 }
 
+static int compare_mappings(const void *a, const void *b)
+{
+    const struct trace_mapping *x = a, *y = b;
+    if (x->handle != y->handle)
+        return x->handle < y->handle ? -1 : 1;
+    return x->time < y->time ? -1 : x->time > y->time;
+}
+
 bool trace_read_events(struct trace_model *m)
 {
     struct later later = {.moments = NULL};
@@ -408,6 +429,8 @@ bool trace_read_events(struct trace_model *m)
             qsort(m->commands, m->command_count, sizeof *m->commands, compare_commands);
         apply_moments(m, &later);
         apply_deaths(m, &later);
+        if (m->mapping_count)
+            qsort(m->mappings, m->mapping_count, sizeof *m->mappings, compare_mappings);
         for (size_t i = 0; i < m->command_count; i++) {
             const struct trace_command *launch = command_of(m, m->commands[i].launch_id);
             if (launch)

@@ -316,32 +316,21 @@ static void html_arrays(const struct html *h)
 
 // ---- objects that have lanes
 
-// The times in which a graphics resource is mapped, from the calls that name it.
+// The times in which a graphics resource is mapped.
 static void html_mapped(const struct html *h, const struct trace_object *o)
 {
     size_t printed = 0;
     uint64_t from = TRACE_NEVER;
 
     fputs(",\"spans\":[", h->to);
-    for (size_t i = 0; i < h->m->call_count; i++) {
-        const struct trace_call *c = &h->m->calls[i];
-        const char *name = trace_call_name(h->m, c);
-        bool maps = !strncmp(name, "cuGraphicsMapResources", 22),
-             unmaps = !strncmp(name, "cuGraphicsUnmapResources", 24);
-        struct em_text text = {.bytes = NULL};
+    for (size_t i = 0; i < h->m->mapping_count; i++) {
+        const struct trace_mapping *a = &h->m->mappings[i];
 
-        if ((!maps && !unmaps) || c->result || c->start > o->died || c->end < o->born)
+        if (a->handle != o->handle || a->time < o->born || a->time > o->died)
             continue;
-        html_call_text(h->m, c, &text);
-        if (text.bytes && html_names_object(text.bytes, o)) {
-            if (maps) {
-                from = c->end;
-            } else if (from != TRACE_NEVER) {
-                fprintf(h->to, "%s[%" PRIu64 ",%" PRIu64 "]", printed++ ? "," : "", from, c->start);
-                from = TRACE_NEVER;
-            }
-        }
-        em_text_finish(&text);
+        if (!a->is_mapped && from != TRACE_NEVER)
+            fprintf(h->to, "%s[%" PRIu64 ",%" PRIu64 "]", printed++ ? "," : "", from, a->time);
+        from = a->is_mapped ? a->time : TRACE_NEVER;
     }
     if (from != TRACE_NEVER) { // a resource may end while it is mapped
         fprintf(h->to, "%s[%" PRIu64 ",", printed ? "," : "", from);

@@ -110,6 +110,12 @@ struct trace_memory {
     uint32_t of;                   // the oldest living memory with the same bytes, or TRACE_NONE
 };
 
+// A graphics resource is mapped from this time on, or is not any more. Sorted by handle and time.
+struct trace_mapping {
+    uint64_t handle, time;
+    bool is_mapped;
+};
+
 struct trace_object {
     uint64_t handle, number, context, born, died;
     const char *type; // "CUarray"
@@ -155,6 +161,7 @@ struct trace_diagnostic {
     X(command, commands)                                                                           \
     X(edge, edges)                                                                                 \
     X(memory, memories)                                                                            \
+    X(mapping, mappings)                                                                           \
     X(object, objects)                                                                             \
     X(array, arrays)                                                                               \
     X(diagnostic, diagnostics)
