@@ -11,6 +11,7 @@
 #include "context.h"
 #include "context_peer.h"
 #include "format.h"
+#include "notification.h"
 #include "quirk.h"
 
 CUresult api_cuDeviceGet(CUdevice *device, int ordinal)
@@ -318,12 +319,26 @@ CUresult api_cuCtxDisablePeerAccess(CUcontext peerContext)
     return em_context_disable_peer(peerContext);
 }
 
-// Only embedded systems with the NvSci libraries have NvSciSync.
+// Only embedded systems with the NvSci libraries have NvSciSync. A missing list is noticed before
+// anything else (recorded: updatable_nodes notes/7).
 CUresult api_cuDeviceGetNvSciSyncAttributes(void *nvSciSyncAttrList, CUdevice dev, int flags)
 {
     struct em_device *d;
+    if (!nvSciSyncAttrList)
+        return em_fail(CUDA_ERROR_INVALID_HANDLE, "argument nvSciSyncAttrList is NULL");
     CUresult r = em_device_get(dev, &d);
     return r ? r : em_fail(CUDA_ERROR_NOT_SUPPORTED, "this system has no NvSciSync");
+}
+
+CUresult api_cuDeviceRegisterAsyncNotification(CUdevice device, CUasyncCallback callbackFunc,
+                                               void *userData, CUasyncCallbackHandle *callback)
+{
+    return em_notification_register(device, callbackFunc, userData, callback);
+}
+
+CUresult api_cuDeviceUnregisterAsyncNotification(CUdevice device, CUasyncCallbackHandle callback)
+{
+    return em_notification_unregister(device, callback);
 }
 
 // Writes of other devices to device memory are writes to host memory, which are visible at once.

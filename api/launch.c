@@ -120,6 +120,18 @@ static CUresult open_stream(CUstream handle, struct em_stream *default_stream,
     return r;
 }
 
+enum { UPDATABLE = CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE };
+
+// "On success, a handle will be returned via devNode."
+static void return_device_node(const CUlaunchConfig *config, const CUlaunchAttributeValue *value)
+{
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        CUlaunchAttribute *a = &config->attrs[i];
+        if ((int)a->id == UPDATABLE)
+            a->value.deviceUpdatableKernelNode.devNode = value->deviceUpdatableKernelNode.devNode;
+    }
+}
+
 CUresult api_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
                               void **extra, struct em_stream *default_stream)
 {
@@ -147,6 +159,8 @@ CUresult api_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void *
     r = em_launch(&c, s);
     if (config->hStream)
         em_stream_put(s);
+    if (!r && c.attributes.given >> UPDATABLE & 1)
+        return_device_node(config, &values[UPDATABLE]);
     return r;
 }
 

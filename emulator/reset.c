@@ -18,6 +18,7 @@
 #include "log.h"
 #include "memory.h"
 #include "memory_device.h"
+#include "notification.h"
 #include "object.h"
 #include "physical_object.h"
 #include "pool.h"
@@ -45,6 +46,7 @@ static const enum em_type ended_by_program[] = {
     EM_GRAPH,
     EM_USER_OBJECT,
     EM_LOG_CALLBACK,
+    EM_ASYNC_CALLBACK,
     EM_MODULE,
     EM_LIBRARY,
     EM_LINK,
@@ -221,6 +223,11 @@ static CUresult end_log_callback(uint64_t handle)
     return em_log_unregister(pointer(handle));
 }
 
+static CUresult end_async_callback(uint64_t handle)
+{
+    return em_notification_end(pointer(handle));
+}
+
 static CUresult end_buffer(uint64_t handle)
 {
     return em_virtual_destroy(EM_VIRTUAL_BUFFER_OBJECT, handle);
@@ -242,6 +249,7 @@ static CUresult (*const ends[EM_TYPE_COUNT])(uint64_t handle) = {
     [EM_GRAPH] = end_graph,
     [EM_USER_OBJECT] = end_user_object,
     [EM_LOG_CALLBACK] = end_log_callback,
+    [EM_ASYNC_CALLBACK] = end_async_callback,
     [EM_POOL] = end_pool,
     [EM_PHYSICAL] = end_physical,
     [EM_VIRTUAL_SEMAPHORE] = end_semaphore,

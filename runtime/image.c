@@ -95,10 +95,68 @@ static CUresult image_link(void *const *parts, CUlibrary *library)
     return result;
 }
 
+// ---- variables of the host
+
+// The next one that is registered with a binary, from `s` on.
+static const struct rt_symbol *host_variable(const struct rt_symbol *s)
+{
+    while (s && s->kind != RT_HOST_VARIABLE)
+        s = s->next;
+    return s;
+}
+
+static CUresult host_variable_refuse(const char *name)
+{
+    CUdevice device;
+    int pageable = 0;
+    CUresult result = rt_cu.cuCtxGetDevice(&device);
+    if (result == CUDA_SUCCESS)
+        result = rt_cu.cuDeviceGetAttribute(&pageable, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS,
+                                            device);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (pageable) {
+        (void)rt_fail(cudaErrorNotSupported,
+                      "the kernels use the variable %s of the host in place, but the driver has no "
+                      "public function that tells them its address",
+                      name);
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    (void)rt_fail(cudaErrorInvalidValue,
+                  "the kernels use the variable %s of the host in place, but the device cannot "
+                  "access pageable memory (cudaDevAttrPageableMemoryAccess is 0); pass them a "
+                  "pointer to managed or pinned memory",
+                  name);
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+// A card without access to pageable memory refuses all kernels of a binary if one variable that
+// the host has registered is in its image; others do not count (recorded on an H200).
+static CUresult host_variables_check(const struct rt_binary *binary, CUlibrary library)
+{
+    for (const struct rt_symbol *s = host_variable(binary->symbols); s;
+         s = host_variable(s->next)) {
+        CUdeviceptr address;
+        size_t size;
+        struct rt_messages unwanted;
+        rt_messages_begin(&unwanted);
+        const CUresult result = rt_cu.cuLibraryGetGlobal(&address, &size, library, s->name);
+        rt_messages_end(&unwanted);
+        if (result == CUDA_SUCCESS)
+            return host_variable_refuse(s->name);
+        if (result != CUDA_ERROR_NOT_FOUND)
+            return result;
+    }
+    return CUDA_SUCCESS;
+}
+
+// ---- loading
+
 bool rt_image_needs_context(const struct rt_binary *binary)
 {
     const struct wrapper *w = binary->image;
-    return w && w->magic == WRAPPER_MAGIC && w->version == WRAPPER_LINKED;
+    return (w && w->magic == WRAPPER_MAGIC && w->version == WRAPPER_LINKED) ||
+           host_variable(binary->symbols);
 }
 
 static CUresult image_load_linked(const struct wrapper *w, const struct rt_binary *binary,
@@ -121,7 +179,7 @@ static void image_explain(CUresult result, const struct rt_messages *messages)
                   length ? ": " : "", length, messages->text);
 }
 
-CUresult rt_image_load(const struct rt_binary *binary, CUlibrary *library)
+static CUresult image_load(const struct rt_binary *binary, CUlibrary *library)
 {
     const struct wrapper *w = binary->image;
     if (!w || w->magic != WRAPPER_MAGIC || !w->data) {
@@ -138,5 +196,16 @@ CUresult rt_image_load(const struct rt_binary *binary, CUlibrary *library)
     rt_messages_end(&messages);
     if (result != CUDA_SUCCESS)
         image_explain(result, &messages);
+    return result;
+}
+
+CUresult rt_image_load(const struct rt_binary *binary, CUlibrary *library)
+{
+    CUresult result = image_load(binary, library);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = host_variables_check(binary, *library);
+    if (result != CUDA_SUCCESS)
+        (void)rt_cu.cuLibraryUnload(*library);
     return result;
 }

@@ -4,7 +4,8 @@
 #include "registry.h"
 #include "rt.h"
 
-// Whether loading needs a context: the linker does, and its result depends on the device.
+// Whether loading needs a context: the linker does, and its result depends on the device. So does
+// the check of variables of the host.
 bool rt_image_needs_context(const struct rt_binary *binary);
 // Loads the image of a binary. `*library` is valid if the result is CUDA_SUCCESS.
 CUresult rt_image_load(const struct rt_binary *binary, CUlibrary *library);

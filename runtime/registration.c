@@ -45,6 +45,23 @@ void rt___cudaRegisterManagedVar(void **fatCubinHandle, void **hostVarPtrAddress
     rt_registry_symbol(fatCubinHandle, RT_MANAGED, hostVarPtrAddress, deviceName, size);
 }
 
+// Kernels use a variable of the host in place, which they declare as an external one. Only some
+// cards can do that, so it shows when the binary is loaded (image.c). LLVM's runtime library for
+// CUDA Fortran declares this function, and no header of NVIDIA's.
+void rt___cudaRegisterHostVar(void **fatCubinHandle, const char *deviceName, char *hostVar,
+                              size_t size)
+{
+    if (deviceName)
+        rt_registry_symbol(fatCubinHandle, RT_HOST_VARIABLE, hostVar, deviceName, size);
+}
+
+// The arguments are not public. NVIDIA's library of 13.0 returns 0, whatever they are, and does
+// nothing else (recorded on an H200).
+void *rt___cudaGetProcAddress(void)
+{
+    return NULL;
+}
+
 // The host reads or writes a managed variable for the first time. Returns 0 on failure; the code
 // calls again before the next access.
 char rt___cudaInitModule(void **fatCubinHandle)

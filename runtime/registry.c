@@ -28,6 +28,26 @@ static __thread struct {
     } slots[1 << REMEMBERED_BITS];
 } remembered;
 
+// A child of fork has only the thread that called it, so that thread should hold the lock
+// meanwhile. Else a lock that another thread holds stays locked in the child, which waits for it at
+// its end at the latest.
+static void registry_before_fork(void)
+{
+    pthread_mutex_lock(&registry_lock);
+}
+
+static void registry_after_fork(void)
+{
+    pthread_mutex_unlock(&registry_lock);
+}
+
+// Runs before the code that registers, because that needs this library. Without memory for the
+// functions, forks go on without them.
+__attribute__((constructor)) static void registry_watch_forks(void)
+{
+    (void)pthread_atfork(registry_before_fork, registry_after_fork, registry_after_fork);
+}
+
 static unsigned registry_slot(const void *host)
 {
     return (unsigned)(((uintptr_t)host * 0x9e3779b97f4a7c15ull) >> (64 - REMEMBERED_BITS));

@@ -31,7 +31,7 @@ struct rt_binary {
     UT_hash_handle hh;
 };
 
-enum rt_symbol_kind { RT_FUNCTION, RT_VARIABLE, RT_MANAGED };
+enum rt_symbol_kind { RT_FUNCTION, RT_VARIABLE, RT_MANAGED, RT_HOST_VARIABLE };
 
 // A kernel or variable of a fat binary.
 struct rt_symbol {

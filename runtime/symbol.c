@@ -19,7 +19,7 @@ static cudaError_t unknown_symbol(const void *symbol)
 cudaError_t rt_variable(const void *symbol, CUdeviceptr *address, size_t *size)
 {
     struct rt_symbol *s = symbol ? rt_registry_find(symbol) : NULL;
-    if (!s || s->kind == RT_FUNCTION)
+    if (!s || s->kind == RT_FUNCTION || s->kind == RT_HOST_VARIABLE)
         return unknown_symbol(symbol);
     if (s->kind == RT_MANAGED) {
         void *memory;

@@ -138,8 +138,10 @@ static void destroy(struct nvJitLink *l)
         cuLinkDestroy(l->state);
         leave();
     }
+    *cardlessThisCaller() = &destroy_caller;
     if (l->context)
         cuCtxDestroy(l->context);
+    *cardlessThisCaller() = NULL;
     jl_lto_close(l->lto);
     free(l->log);
     free(l);

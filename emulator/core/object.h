@@ -37,6 +37,7 @@ struct em_context;
     X(GRAPH_CONDITIONAL, "CUgraphConditionalHandle")                                               \
     X(USER_OBJECT, "CUuserObject")                                                                 \
     X(LOG_CALLBACK, "CUlogsCallbackHandle")                                                        \
+    X(ASYNC_CALLBACK, "CUasyncCallbackHandle")                                                     \
     X(VIRTUAL_BUFFER, "cardlessBuffer")                                                            \
     X(VIRTUAL_TEXTURE, "cardlessTexture")                                                          \
     X(VIRTUAL_SEMAPHORE, "cardlessSemaphore")                                                      \

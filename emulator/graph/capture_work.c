@@ -72,10 +72,28 @@ static CUresult capture_add_launch(struct em_stream *stream, const struct em_lau
     return r;
 }
 
+// The program has named a pool, which cuMemAllocFromPoolAsync calls `pool`.
+static CUresult check_pool(const CUmemPoolProps *p)
+{
+    if (p->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "pool has managed memory; a captured allocation needs a pool of device "
+                       "memory (CU_MEM_ALLOCATION_TYPE_PINNED)");
+    if (p->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "pool has memory of the host; a captured allocation needs a pool of device "
+                       "memory");
+    return CUDA_SUCCESS;
+}
+
 static CUresult capture_allocate(struct em_stream *stream, CUgraphNodeParams *params)
 {
     em_lock();
-    CUresult r = stream->capture ? add_node(stream->capture, params) : not_captured();
+    CUresult r = stream->capture ? CUDA_SUCCESS : not_captured();
+    if (!r && !stream->capture->capture->invalid)
+        r = check_pool(&params->alloc.poolProps);
+    if (!r)
+        r = add_node(stream->capture, params);
     if (!r) // the node is the last one now
         em_node_params_get(params->type, stream->capture->capture->graph->last->params, params);
     em_unlock();

@@ -9,6 +9,7 @@
 #include "order_clock.h"
 #include "memory.h"
 #include "node_kernel.h"
+#include "node_updatable.h"
 #include "stream.h"
 #include "user_object.h"
 #include "wording.h"
@@ -42,8 +43,10 @@ static void finish_exec(struct em_object *object)
     struct em_graph_exec *x = (struct em_graph_exec *)object;
     em_assert_locked();
     struct em_graph *g = (struct em_graph *)em_object_peek(EM_GRAPH, x->graph);
-    if (g)
+    if (g) {
         g->instances--;
+        g->updatable_instances -= x->is_updatable;
+    }
     if (x->has_memory)
         release_memory(x->plan, x->plan->count);
     if (x->plan)
@@ -185,12 +188,16 @@ CUresult em_graph_instantiate(CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS *par
     if (!r)
         r = check_flags(g, params->flags, &problem);
     if (!r)
+        r = em_updatable_check_instance(g);
+    if (!r)
         r = start_exec(x, g, &problem);
     if (r) {
         finish_exec(&x->object);
     } else {
         g->instances++;
         x->graph = g->object.handle;
+        x->is_updatable = em_graph_has_updatable(g);
+        g->updatable_instances += x->is_updatable;
         x->uses_priority = params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
         // The other flags do not show (recorded: graph_exec/instantiate-flags-from-8, graph_rules,
         // device).

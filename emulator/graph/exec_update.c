@@ -15,6 +15,7 @@
 #include "launch.h"
 #include "lock.h"
 #include "node_kernel.h"
+#include "node_updatable.h"
 #include "user_object.h"
 
 struct pair {
@@ -348,6 +349,13 @@ CUresult em_graph_exec_update(CUgraphExec exec, CUgraph graph, CUgraphExecUpdate
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
                     "the graph belongs to a child graph node; update with the graph of the node, "
                     "or call cuGraphExecChildGraphNodeSetParams");
+    // "Neither the graph nor its instantiated version can be passed to cuGraphExecUpdate." Again
+    // the result is not written (recorded: updatable_nodes, updatable/5).
+    else if (!r && (x->is_updatable || em_graph_has_updatable(g)))
+        r = em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                    "%s has kernel nodes that the device may update, so it cannot be part of an "
+                    "update of the whole graph",
+                    x->is_updatable ? "hGraphExec" : "hGraph");
     else
         *info = (CUgraphExecUpdateResultInfo){.result = CU_GRAPH_EXEC_UPDATE_ERROR};
     if (!r)

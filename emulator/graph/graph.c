@@ -5,6 +5,7 @@
 #include "error.h"
 #include "graph_node.h"
 #include "lock.h"
+#include "node_updatable.h"
 #include "user_object.h"
 
 uint64_t em_graph_next_mark(void)
@@ -206,6 +207,8 @@ CUresult em_graph_clone(CUgraph original, CUgraph *out)
     struct em_graph *g, *copy;
     em_lock();
     CUresult r = em_graph_get(original, &g);
+    if (!r)
+        r = em_updatable_check_clone(g);
     if (!r)
         r = em_graph_copy(g, &copy);
     if (!r)

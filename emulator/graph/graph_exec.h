@@ -16,6 +16,7 @@ struct em_graph_exec {
     uint64_t graph;     // the handle of the original graph
     bool uses_priority; // CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY
     bool has_memory;    // it is the one instance of its memory allocation nodes
+    bool is_updatable;  // it has kernel nodes that the device may update (node_updatable.h)
     struct em_plan *plan;
     struct em_handle_map step_of; // from the nodes of the original graph
     struct em_held_object *held;

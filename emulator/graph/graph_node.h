@@ -30,8 +30,9 @@ struct em_graph {
     unsigned levels;                     // of graphs inside of graphs; may be too high
     uint64_t memory_nodes;               // that allocate or free memory
     uint64_t conditional_nodes;
-    uint64_t instances; // that live
-    unsigned captures;  // streams' captures that add nodes to it or to a graph inside
+    uint64_t instances;           // that live
+    uint64_t updatable_instances; // of them, with kernel nodes that the device may update
+    unsigned captures;            // streams' captures that add nodes to it or to a graph inside
 };
 
 // An edge is in the lists of both its nodes, in the order of creation, and in a bucket.

@@ -7,6 +7,7 @@
 #include "graph_memory.h"
 #include "lock.h"
 #include "node_kernel.h"
+#include "node_updatable.h"
 
 static void finish_node(struct em_object *object)
 {
@@ -170,6 +171,8 @@ CUresult em_graph_node_destroy(CUgraphNode handle)
     if (!r && (n->graph->memory_nodes || has_memory_inside(n)))
         r = em_fail(CUDA_ERROR_NOT_SUPPORTED,
                     "nodes of a graph with memory nodes cannot be destroyed");
+    if (!r)
+        r = em_updatable_check_destroy(n);
     if (!r)
         em_graph_node_drop(n);
     em_unlock();

@@ -10,7 +10,10 @@
 #include "lock.h"
 #include "node_list.h"
 #include "node_type.h"
+#include "node_updatable.h"
 #include "stream.h"
+
+enum { UPDATABLE = CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE };
 
 static CUresult make_kernel(const CUgraphNodeParams *given, const struct em_graph *graph,
                             void **out)
@@ -56,6 +59,10 @@ CUresult em_node_kernel_captured(const struct em_launch_config *config, int prio
     if (!r && priority && !has_priority(kept))
         r = em_launch_set_attribute(&kept->config.attributes, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value,
                                     true);
+    if (!r && em_launch_is_updatable(kept)) { // the launch returns the handle
+        em_launch_name_updatable(kept);
+        config->attributes.values[UPDATABLE] = kept->values[UPDATABLE];
+    }
     if (r && kept)
         em_launch_keep_free(kept);
     *out = kept;
@@ -211,7 +218,9 @@ CUresult em_graph_kernel_set_attribute(CUgraphNode node, CUlaunchAttributeID id,
     // (recorded: 16 can be set, but not read)
     if (!r && !has_attribute(id) && (int)id != CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING)
         r = no_attribute(id);
-    if (!r)
+    if (!r && (int)id == UPDATABLE) // which returns a handle in `value`
+        r = em_launch_set_updatable(kept, (CUlaunchAttributeValue *)(uintptr_t)value);
+    else if (!r)
         r = em_launch_set_attribute(&kept->config.attributes, id, value, true);
     if (!r && (int)id == CU_LAUNCH_ATTRIBUTE_PRIORITY)
         kept->values[id].priority = em_stream_clamp_priority(value->priority);
@@ -226,6 +235,13 @@ CUresult em_graph_kernel_copy_attributes(CUgraphNode to, CUgraphNode from)
     CUresult r = find_kernel_node(to, &a);
     if (!r)
         r = find_kernel_node(from, &b);
+    // "Device-updatable kernel nodes also cannot have their attributes copied to/from another
+    // kernel node".
+    if (!r && (em_launch_is_updatable(a) || em_launch_is_updatable(b)))
+        r = em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                    "%s is a kernel node that the device may update, whose attributes cannot be "
+                    "copied",
+                    em_launch_is_updatable(a) ? "dst" : "src");
     if (!r && a != b)
         em_node_kernel_inherit(a, b);
     em_unlock();

@@ -16,6 +16,8 @@
 #include "stream.h"
 #include "trace.h"
 
+enum { UPDATABLE = CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE };
+
 void em_launch_note(const struct em_launch_config *config, const struct em_code *code,
                     const unsigned char *arguments)
 {
@@ -72,6 +74,12 @@ CUresult em_launch(const struct em_launch_config *config, struct em_stream *stre
         r = em_capture->add_launch(stream, config);
         return r ? r : record_events(&config->attributes, stream);
     }
+    // "This attribute is graphs-only, and passing it to a launch in a non-capturing stream will
+    // result in an error", also if it is 0 (recorded: x_modules launch_ex/attributes-zero-from-13).
+    if (em_unlikely(config->attributes.given >> UPDATABLE & 1))
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                       "CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE is for captured launches "
+                       "and kernel nodes only");
     dm_guard_begins();
     em_self.in_guard = true;
     em_lock();

@@ -90,11 +90,8 @@ static CUresult check_value(struct em_launch_attributes *to, CUlaunchAttributeID
                            "preferredClusterDim must be a multiple of clusterDim, which must be "
                            "given before it");
         return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-        if (in_graph && !v->deviceUpdatableKernelNode.deviceUpdatable)
-            return CUDA_SUCCESS;
-        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
-                       "kernel nodes that the device updates are not supported");
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE: // the graph has the other rules
+        return out_of_range("deviceUpdatable", v->deviceUpdatableKernelNode.deviceUpdatable, 0, 1);
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         return out_of_range("sharedMemCarveout", (int)v->sharedMemCarveout, in_graph ? -1 : 0, 100);
     case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:

@@ -232,7 +232,8 @@ TEST(capture)
     CUmemoryPool pool = new_pool(device_0);
     MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
     MUST(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED));
-    EXPECT_MESSAGE(cuMemAllocFromPoolAsync(&p, 64, pool, s), CUDA_ERROR_INVALID_VALUE, "allocType");
+    EXPECT_MESSAGE(cuMemAllocFromPoolAsync(&p, 64, pool, s), CUDA_ERROR_INVALID_VALUE,
+                   "pool has managed memory; a captured allocation needs a pool of device memory");
     cuStreamEndCapture(s, &graph);
 }
 
