@@ -11,6 +11,7 @@
 #include "vector_functions.h"
 
 #include "cardless/runtime/clang_device.h"
+#include "cardless/runtime/clang_math.h"
 #include "cardless/runtime/typed_kernel.h"
 #include "cardless/runtime/typed_memory.h"
 #include "cardless/runtime/typed_object.h"

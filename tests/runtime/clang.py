@@ -3,7 +3,7 @@
 """Compiles CUDA C++ with clang and Cardless's headers alone, and runs it. No tool and no header of
 NVIDIA's takes part: the PTX text itself becomes the program's device code.
 
-    clang.py SOURCE INCLUDE LIBRARIES
+    clang.py SOURCE PRINTED INCLUDE LIBRARIES
 
 Exit status 77: clang is not installed, or was built without NVPTX."""
 import shutil
@@ -13,9 +13,8 @@ import tempfile
 
 # Without a toolkit, clang assumes the oldest version of CUDA: its launches, and its version of PTX.
 CUDA = ['-x', 'cuda', '--cuda-gpu-arch=sm_75', '--cuda-path=/nonexistent', '-nocudainc',
-        '-nocudalib', '-Xclang', '-target-sdk-version=11.5']
+        '-nocudalib', '-include', 'cuda_runtime.h', '-Xclang', '-target-sdk-version=11.5']
 DEVICE = ['--cuda-device-only', '-S', '-Xclang', '-target-feature', '-Xclang', '+ptx64']
-PRINTED = '496 from block 0 of 1\n'
 
 
 def skip(reason):
@@ -24,7 +23,7 @@ def skip(reason):
 
 
 def main():
-    source, include, libraries = sys.argv[1:]
+    source, printed, include, libraries = sys.argv[1:]
     clang = shutil.which('clang++')
     if not clang:
         skip('clang++ is not installed')
@@ -44,7 +43,7 @@ def main():
         run = subprocess.run([program], env={'LD_LIBRARY_PATH': libraries}, capture_output=True,
                              text=True, timeout=60)
     print(run.stdout + run.stderr)
-    sys.exit(run.returncode or run.stdout != PRINTED)
+    sys.exit(run.returncode or run.stdout != printed + '\n')
 
 
 if __name__ == '__main__':

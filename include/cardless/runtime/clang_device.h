@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Device code in clang's CUDA mode without NVIDIA's headers (-nocudainc): built-in variables,
- * barriers, fences, votes, shuffles, atomics, and the functions that the driver provides. The
- * mathematical functions need NVIDIA's libdevice. */
+ * barriers, fences, votes, shuffles, atomics, and the functions that the driver provides.
+ * clang_math.h has those that compute. */
 #ifndef CARDLESS_RUNTIME_CLANG_DEVICE_H
 #define CARDLESS_RUNTIME_CLANG_DEVICE_H
 
@@ -42,6 +42,17 @@ __attribute__((device)) void *malloc(size_t size) __attribute__((nothrow, malloc
 __attribute__((device)) void free(void *pointer) __attribute__((nothrow));
 __attribute__((device)) void __assertfail(const char *message, const char *file, unsigned line,
                                           const char *function, size_t charSize);
+/* The compiler makes loops of these two. */
+CARDLESS_DEVICE void *memcpy(void *to, const void *from, size_t size)
+{
+    __builtin_memcpy(to, from, size);
+    return to;
+}
+CARDLESS_DEVICE void *memset(void *to, int value, size_t size)
+{
+    __builtin_memset(to, value, size);
+    return to;
+}
 /* The form that assert() of the C library calls. */
 CARDLESS_DEVICE void __assert_fail(const char *message, const char *file, unsigned line,
                                    const char *function)
@@ -56,6 +67,22 @@ CARDLESS_DEVICE void __assert_fail(const char *message, const char *file, unsign
 CARDLESS_DEVICE void __syncwarp(unsigned int mask = 0xffffffff)
 {
     __nvvm_bar_warp_sync(mask);
+}
+
+/* Barriers of the block that also combine the threads' values. */
+CARDLESS_DEVICE int __syncthreads_count(int predicate)
+{
+    return __nvvm_bar0_popc(predicate);
+}
+
+CARDLESS_DEVICE int __syncthreads_and(int predicate)
+{
+    return __nvvm_bar0_and(predicate);
+}
+
+CARDLESS_DEVICE int __syncthreads_or(int predicate)
+{
+    return __nvvm_bar0_or(predicate);
 }
 
 CARDLESS_DEVICE void __threadfence_block(void)
@@ -95,7 +122,22 @@ CARDLESS_DEVICE unsigned int __ballot_sync(unsigned int mask, int predicate)
     return __nvvm_vote_ballot_sync(mask, predicate);
 }
 
+CARDLESS_DEVICE unsigned int __match_any_sync(unsigned int mask, unsigned int value)
+{
+    return __nvvm_match_any_sync_i32(mask, value);
+}
+
 /* The last argument of the instruction holds the bounds of a segment of `width` lanes. */
+#define CARDLESS_SHUFFLE_HALVES(name, lane, type)                                                  \
+    CARDLESS_DEVICE type name(unsigned int mask, type value, lane, int width = 32)                 \
+    {                                                                                              \
+        int halves[2];                                                                             \
+        __builtin_memcpy(halves, &value, sizeof value);                                            \
+        halves[0] = name(mask, halves[0], by, width);                                              \
+        halves[1] = name(mask, halves[1], by, width);                                              \
+        __builtin_memcpy(&value, halves, sizeof value);                                            \
+        return value;                                                                              \
+    }
 #define CARDLESS_SHUFFLE(name, instruction, lane, clamp)                                           \
     CARDLESS_DEVICE int name(unsigned int mask, int value, lane, int width = 32)                   \
     {                                                                                              \
@@ -108,12 +150,18 @@ CARDLESS_DEVICE unsigned int __ballot_sync(unsigned int mask, int predicate)
     CARDLESS_DEVICE float name(unsigned int mask, float value, lane, int width = 32)               \
     {                                                                                              \
         return __nvvm_shfl_sync_##instruction##_f32(mask, value, by, (32 - width) << 8 | clamp);   \
-    }
+    }                                                                                              \
+    CARDLESS_SHUFFLE_HALVES(name, lane, long)                                                      \
+    CARDLESS_SHUFFLE_HALVES(name, lane, unsigned long)                                             \
+    CARDLESS_SHUFFLE_HALVES(name, lane, long long)                                                 \
+    CARDLESS_SHUFFLE_HALVES(name, lane, unsigned long long)                                        \
+    CARDLESS_SHUFFLE_HALVES(name, lane, double)
 CARDLESS_SHUFFLE(__shfl_sync, idx, int by, 31)
 CARDLESS_SHUFFLE(__shfl_up_sync, up, unsigned int by, 0)
 CARDLESS_SHUFFLE(__shfl_down_sync, down, unsigned int by, 31)
 CARDLESS_SHUFFLE(__shfl_xor_sync, bfly, int by, 31)
 #undef CARDLESS_SHUFFLE
+#undef CARDLESS_SHUFFLE_HALVES
 
 /* ---- atomics: relaxed, for all threads of the device */
 
@@ -147,6 +195,17 @@ CARDLESS_DEVICE double atomicAdd(double *address, double value)
     return __nvvm_atom_add_gen_d(address, value);
 }
 
+/* Counts up to `limit` and then from 0, or down to 0 and then from `limit`. */
+CARDLESS_DEVICE unsigned int atomicInc(unsigned int *address, unsigned int limit)
+{
+    return __nvvm_atom_inc_gen_ui(address, limit);
+}
+
+CARDLESS_DEVICE unsigned int atomicDec(unsigned int *address, unsigned int limit)
+{
+    return __nvvm_atom_dec_gen_ui(address, limit);
+}
+
 #define CARDLESS_ATOMIC_CAS(type)                                                                  \
     CARDLESS_DEVICE type atomicCAS(type *address, type expected, type value)                       \
     {                                                                                              \
@@ -158,6 +217,29 @@ CARDLESS_ATOMIC_CAS(int)
 CARDLESS_ATOMIC_CAS(unsigned int)
 CARDLESS_ATOMIC_CAS(unsigned long long)
 #undef CARDLESS_ATOMIC_CAS
+
+/* ---- time, reads through the texture cache, and the end of a kernel with an error */
+
+CARDLESS_DEVICE long long clock64(void)
+{
+    return (long long)__nvvm_read_ptx_sreg_clock64();
+}
+
+CARDLESS_DEVICE void __nanosleep(unsigned int ns)
+{
+    __asm__ volatile("nanosleep.u32 %0;" ::"r"(ns));
+}
+
+CARDLESS_DEVICE void __trap(void)
+{
+    __asm__ volatile("trap;");
+}
+
+/* That cache changes no result. */
+template <class T> CARDLESS_DEVICE T __ldg(const T *address)
+{
+    return *address;
+}
 #undef CARDLESS_DEVICE
 #endif
 
