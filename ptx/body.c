@@ -150,9 +150,6 @@ void px_label_use(struct px_body *b, const struct px_text *name, uint32_t entry)
         return;
     }
     b->uses = grown;
-    const struct px_name *known = px_names_find(&b->label_names, name->at, name->length);
-    if (known && entry == UINT32_MAX)
-        px_written_again(b->l, known->value);
     if (!b->l->error)
         grown[b->use_count++] = (struct px_use){*name, (uint32_t)b->l->op_count - 1, entry,
                                                 b->l->now ? b->l->now->line : 0, b->names.depth};

@@ -251,33 +251,6 @@ static struct px_op *op_add(struct px_lower *l, const px_register *operands, uns
     return op;
 }
 
-static void note_written(struct px_lower *l, const struct px_op *op)
-{
-    for (unsigned i = 0; !l->error && i < op->destinations; i++)
-        if (op->operands[i] < l->register_count)
-            l->registers[op->operands[i]].written = (uint32_t)l->op_count;
-}
-
-uint32_t px_written(const struct px_lower *l, px_register reg)
-{
-    const struct px_register_info *info = &l->registers[reg];
-    return info->fill == PX_FILL_CONSTANT ? UINT32_MAX : info->written;
-}
-
-void px_written_again(struct px_lower *l, uint64_t first)
-{
-    const uint32_t copied = 1u << 30;
-    for (size_t i = 0; i < l->register_count; i++)
-        if (l->registers[i].written > first && l->registers[i].written < copied)
-            l->registers[i].written += copied;
-}
-
-void px_written_at(struct px_lower *l, px_register to, uint32_t when)
-{
-    if (!l->error && l->guard == PX_NONE)
-        l->registers[to].written = when;
-}
-
 // The number of registers for each '*' of a form's operands, if there are `count` in all.
 static unsigned star_times(const char *operands, unsigned count)
 {
@@ -323,7 +296,6 @@ struct px_op *px_emit_form(struct px_lower *l, const char *form, int64_t immedia
     op->immediate = immediate;
     op->destinations = (uint8_t)destinations;
     op->sources = (uint8_t)(count - destinations);
-    note_written(l, op);
     return op;
 }
 
@@ -347,7 +319,6 @@ struct px_op *px_emit_code(struct px_lower *l, enum px_code code, int64_t immedi
     op->immediate = immediate;
     op->destinations = (uint8_t)destination_count;
     op->sources = (uint8_t)source_count;
-    note_written(l, op);
     return op;
 }
 

@@ -5,23 +5,20 @@
 
 #include "lower_state.h"
 
-// add, sub, mul, fma, mad, min and max of .f64. If several operands are NaNs, the hardware returns
-// the second one, or else the third one. The compiler exchanges the operands that may be exchanged
-// so that the one that was written last is the second one.
+// add, sub, mul, fma, mad, min and max of .f64: see nan_order.h.
 void px_lower_double(struct px_lower *l, const struct px_statement *s)
 {
     const char *root = strcmp(s->row->root, "mad") ? s->row->root : "fma";
     const bool compares = !strcmp(root, "min") || !strcmp(root, "max");
     const px_register d = px_destination(l, s, 0);
-    px_register a = px_source(l, s, 0), b = px_source(l, s, 1);
+    const px_register a = px_source(l, s, 0);
+    px_register b = px_source(l, s, 1);
     const px_register c = !strcmp(root, "fma") ? px_source(l, s, 2) : PX_NONE;
 
     if (px_failed(l))
         return;
     if (compares && a == b) { // the compiler takes the value as it is
-        const uint32_t when = px_written(l, a);
         px_emit(l, "mov.64", d, a);
-        px_written_at(l, d, when);
         return;
     }
     // The compiler adds the negative of a constant, which is another NaN. It computes the
@@ -33,34 +30,20 @@ void px_lower_double(struct px_lower *l, const struct px_statement *s)
         b = px_constant(l, 'l', both && nan ? value | sign : value ^ sign);
         root = "add";
     }
-    if (px_written(l, a) > px_written(l, b)) {
-        const px_register swap = a;
-        a = b;
-        b = swap;
-        root = strcmp(root, "sub") ? root : "subr"; // b - a
-    }
     const char *rounding = px_has(s, PX_MOD_RZ)   ? ".rz"
                            : px_has(s, PX_MOD_RM) ? ".rm"
                            : px_has(s, PX_MOD_RP) ? ".rp"
                                                   : ".rn";
     const char *form = px_name(l, "%s%s.f64", root, compares ? "" : rounding);
-    if (c == PX_NONE)
-        px_emit(l, form, d, a, b);
-    else
-        px_emit(l, form, d, a, b, c);
+    (c == PX_NONE ? px_emit(l, form, d, a, b) : px_emit(l, form, d, a, b, c))->exchanges = true;
 }
 
-// neg and abs of .f64. The compiler changes the sign where the result is used, so the value is as
-// old as the source.
+// neg and abs of .f64.
 void px_lower_sign_double(struct px_lower *l, const struct px_statement *s)
 {
     const px_register d = px_destination(l, s, 0), a = px_source(l, s, 0);
 
-    if (px_failed(l))
-        return;
-    const uint32_t when = px_written(l, a);
     px_emit(l, px_name(l, "%s.f64", s->row->root), d, a);
-    px_written_at(l, d, when);
 }
 
 // min and max of .f32 and .f16. Without modifiers, the compiler takes the value of min(a, a) as it

@@ -14,9 +14,7 @@ static void move(struct px_lower *l, px_register to, px_register from)
                                         ['x'] = "mov.128"};
     if (px_failed(l))
         return;
-    const uint32_t when = px_written(l, from);
     px_emit(l, forms[(int)px_letter(l, to)], to, from);
-    px_written_at(l, to, when);
 }
 
 // "mov.b32 {a, b}, c" takes c apart, and "mov.b32 c, {a, b}" puts it together; the first element is

@@ -58,14 +58,6 @@ px_register px_filled(struct px_lower *l, const struct px_register_info *info);
 // Writes the result of set, for all its types: see lower_compiled.c. Callers should not write the
 // destination themselves.
 void px_set_result(struct px_lower *l, const struct px_statement *s, px_register p, uint64_t yes);
-// When a register's value was written, in the order of the text. Constants come last.
-uint32_t px_written(const struct px_lower *l, px_register reg);
-// The operation that was emitted last has copied a value that was written at `when`: without a
-// guard, NVIDIA's compiler uses the source in place of the copy.
-void px_written_at(struct px_lower *l, px_register to, uint32_t when);
-// A loop ends that begins after the operation `first`. NVIDIA's compiler writes its operations
-// again for each turn, after all others, so their results count as later than what follows.
-void px_written_again(struct px_lower *l, uint64_t first);
 // Emits by the row's template of a form.
 void px_lower_template(struct px_lower *l, const struct px_statement *s);
 // Fills in px_program.objects, when all operations are there.

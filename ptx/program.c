@@ -14,6 +14,7 @@
 #include "join.h"
 #include "kn_float.h"
 #include "kn_lanes.h"
+#include "nan_order.h"
 #include "outline.h"
 
 // A program and its memory.
@@ -211,6 +212,8 @@ static int program_make(struct px_module *module, unsigned function, struct px_p
     if (!l.error)
         kernel_read(&l);
     uint32_t *shared_at = shared_places(&l);
+    if (!l.error)
+        px_order_nans(&l);
     if (!l.error)
         px_flow_order(&l, &meets);
     if (!l.error)

@@ -105,7 +105,6 @@ struct px_register_info {
     bool real; // declared as .f32 or .f64
     bool own;  // PX_FILL_WINDOW: the address of a variable, which in a cluster has the block's rank
     uint32_t index, size_B;
-    uint32_t written;           // the operation that made its value; only for lowering (px_written)
     uint64_t value, value_high; // a predicate's constant: 0 or 1
     const char *name;           // of the PTX text, for messages and for stepping; or NULL
 };
@@ -183,7 +182,8 @@ struct px_op {
     bool sum;     // an atomic whose result depends on the order of blocks, but not what it leaves
     bool unread;  // an atomic whose result no operation reads
     bool joins;   // a product or sum of f32 without a rounding modifier: see join.h
-    bool strong;  // volatile, relaxed, acquire or release: no race with another one
+    bool exchanges;  // the first two sources may be exchanged: see nan_order.h
+    bool strong;     // volatile, relaxed, acquire or release: no race with another one
     uint32_t target; // an index of ops
     const uint32_t *targets;
     uint32_t target_count;

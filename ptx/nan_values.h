@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// The values of 64-bit registers at the operations of a kernel, for nan_order.c.
+#pragma once
+#include "lower_state.h"
+
+#define PX_NO_VALUE UINT32_MAX
+
+// A list for each of some numbers: those of `k` are items[first[k] … first[k + 1]).
+struct px_lists {
+    uint32_t *first, *items;
+};
+
+// Operations between two places where the program branches or lanes arrive.
+struct px_part {
+    uint32_t begin, end;
+};
+
+// The value of a source when an operation reads it.
+struct px_value {
+    uint32_t made; // the operation that has made it, or PX_NO_VALUE
+    uint32_t part; // where it has joined others, or PX_NO_VALUE
+    bool joins;    // the operation's value is one that joins others of the same register
+};
+
+struct px_values {
+    struct px_lower *l;
+    bool large; // too large to look at branches: the text decides which operation made a value
+    struct px_part *parts;
+    uint32_t part_count;
+    uint32_t *part_of;             // by operation
+    bool *again;                   // by operation: it is in a loop
+    struct px_lists before;        // by part: the parts that come before it
+    struct px_lists writes, reads; // by register: the operations that write it, or read it
+    struct px_value *ins, *outs;   // by part, of one register: when it begins, and when it ends
+    bool *live, *writes_it;        // by part, of one register: its value is needed, or written
+    bool *flows;                   // by operation: its result joins others
+};
+
+// Returns false if host memory is short. Finish it also then.
+// Precondition: the operations are in the order of the text.
+bool px_values_init(struct px_values *o, struct px_lower *l);
+void px_values_finish(struct px_values *o);
+// Whether a register has 64 bits.
+bool px_values_is_wide(const struct px_values *o, px_register reg);
+// Finds the values of a register that several operations write, where parts begin and end.
+void px_values_find(struct px_values *o, px_register reg);
+// Its value at an operation that reads it. Precondition: px_values_find was called for it last.
+struct px_value px_value_at(const struct px_values *o, px_register reg, uint32_t i);
