@@ -90,7 +90,7 @@ static inline void write_instruction(char *to, const char *kind, const char *geo
 static inline CUresult get_kernel(const char *instruction, CUfunction *function)
 {
     static struct {
-        char text[400];
+        char text[600];
         CUfunction function;
         CUresult result;
     } kernels[MOST_KERNELS];
