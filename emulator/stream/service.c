@@ -18,7 +18,7 @@ static struct service host = {.wake = PTHREAD_COND_INITIALIZER};
 static struct service runner = {.wake = PTHREAD_COND_INITIALIZER};
 static struct service late = {.wake = PTHREAD_COND_INITIALIZER};
 
-// Waits until there may be work. Returns false if there was none for so long that the thread ends;
+// Waits until there may be work. Returns false if nothing came for so long that the thread ends;
 // it stays while any command is pending, because that may need it.
 static bool wait_for_work(struct service *service)
 {
