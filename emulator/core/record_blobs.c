@@ -223,7 +223,7 @@ bool em_record_add_blobs(struct em_record *r, struct em_record_blobs *b)
     struct job job = {{b->entry->description, r, large, false, read_plainly}, b};
     b->large.count = 0;
     if (__atomic_load_n(&em_driver_state, __ATOMIC_RELAXED) == EM_DRIVER_READY &&
-        !dm_guarded(walk_arguments, &job, NULL))
+        !dm_guarded_host(walk_arguments, &job, 0, NULL))
         return !job.walk.is_full;
     r->at = before;
     b->large.count = 0;

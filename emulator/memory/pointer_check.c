@@ -8,13 +8,19 @@
 #include "guard.h"
 
 enum { PAGE_B = 4096 };
-// If a range is at least this large, use the guard that also works in threads of the program's own.
-// It costs more, but such a size may well be a mistake.
+// If a range is at least this large, use the guard that always works in threads of the program's
+// own. It costs more, but such a size may well be a mistake.
 enum { LARGE_B = 64 << 10 };
 
 struct range {
     uintptr_t first, last; // addresses of the first and the last byte
 };
+
+// Counts as the shortest copy of the host's memory, because it accesses few bytes.
+static int guarded_small(void (*access)(void *), void *argument, struct dm_fault *fault)
+{
+    return dm_guarded_host(access, argument, 0, fault);
+}
 
 // AddressSanitizer must ignore these accesses because the program may pass any range.
 __attribute__((no_sanitize("address"))) static void read_pages(void *argument)
@@ -50,7 +56,7 @@ static CUresult try_range(CUresult code, const char *name, const void *p, uint64
     if (__builtin_add_overflow(r.first, size_B - 1, &r.last))
         return em_fail(code, "%s: %p + %llu bytes exceeds the address space", name, p,
                        (unsigned long long)size_B);
-    if (!(size_B < LARGE_B ? dm_guarded : dm_guarded_foreign)(access, &r, &fault))
+    if (!(size_B < LARGE_B ? guarded_small : dm_guarded_foreign)(access, &r, &fault))
         return CUDA_SUCCESS;
     char text[128];
     dm_fault_text(&fault, text, sizeof text);
@@ -98,7 +104,7 @@ static void find_end(void *argument)
 CUresult em_readable_text(CUresult code, const char *name, const char *p, uint64_t *size_B)
 {
     struct text t = {p, 0};
-    if (dm_guarded(find_end, &t, NULL))
+    if (guarded_small(find_end, &t, NULL))
         return em_fail(code, "%s: %p is a text without a final 0 (%llu bytes can be read)", name,
                        (const void *)p, (unsigned long long)t.size_B);
     *size_B = t.size_B;
@@ -122,7 +128,7 @@ void em_read_head(const void *p, void *out, uint64_t size_B)
 {
     struct head h = {p, out, size_B};
     memset(out, 0, size_B);
-    dm_guarded(copy_head, &h, NULL);
+    guarded_small(copy_head, &h, NULL);
 }
 
 CUresult em_writable(const char *name, void *p, uint64_t size_B)

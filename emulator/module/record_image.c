@@ -28,7 +28,7 @@ static void copy(void *argument)
 
 static bool peek(const char *from, void *to, uint64_t size_B)
 {
-    return !dm_guarded(copy, &(struct peek){from, to, size_B}, NULL);
+    return !dm_guarded_host(copy, &(struct peek){from, to, size_B}, size_B, NULL);
 }
 
 static void measure(void *argument)
@@ -40,7 +40,7 @@ static void measure(void *argument)
 static void record_text(const char *text)
 {
     struct peek p = {.from = text};
-    if (!dm_guarded(measure, &p, NULL))
+    if (!dm_guarded_host(measure, &p, TEXT_MOST_B, NULL))
         em_record_range(RF_READS, text, p.size_B + 1);
 }
 

@@ -124,14 +124,20 @@ TEST(batches)
     EXPECT_OK(cuStreamSynchronize(stream));
 }
 
-// The driver detects a count that is far too large even if the thread blocks all signals.
-static void *with_blocked_signals(void *result)
+// The driver detects a count that is far too large, and a small array that is not there, even if
+// the thread blocks all signals.
+static void *with_blocked_signals(void *context)
 {
     sigset_t all;
+    CUgraphicsResource resource = NULL;
+    CUmodule module;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, NULL);
-    CUgraphicsResource resource = NULL;
-    *(CUresult *)result = cuGraphicsMapResources(UINT32_MAX, &resource, NULL);
+    MUST(cuCtxSetCurrent(context));
+    EXPECT_ERROR(cuGraphicsMapResources(UINT32_MAX, &resource, NULL), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuGraphicsMapResources(3, WILD, NULL), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuStreamBatchMemOp(NULL, 3, WILD, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuModuleLoadData(&module, WILD), CUDA_ERROR_INVALID_VALUE);
     return NULL;
 }
 
@@ -139,10 +145,10 @@ TEST(blocked_signals)
 {
     start();
     pthread_t thread;
-    CUresult result = CUDA_SUCCESS;
-    EXPECT_EQ(pthread_create(&thread, NULL, with_blocked_signals, &result), 0);
+    CUcontext context;
+    MUST(cuCtxGetCurrent(&context));
+    EXPECT_EQ(pthread_create(&thread, NULL, with_blocked_signals, context), 0);
     pthread_join(thread, NULL);
-    EXPECT_EQ(result, CUDA_ERROR_INVALID_VALUE);
 }
 
 TESTS(CASE(set_access), CASE(pointer_attributes), CASE(range_attributes), CASE(context_parameters),

@@ -121,7 +121,8 @@ static bool follow(uintptr_t address, struct words *w)
 {
     struct dm_fault fault;
     w->address = address;
-    return address && address % sizeof(void *) == 0 && !dm_guarded(read_words, w, &fault);
+    return address && address % sizeof(void *) == 0 &&
+           !dm_guarded_host(read_words, w, sizeof w->word, &fault);
 }
 
 // Sets the image's debugging label, because EGL checks the handle when it does that

@@ -121,7 +121,7 @@ static CUresult fetch(void *to, const void *from, uint64_t size_B)
     struct host_copy c = {to, from, size_B};
     struct dm_fault fault;
     char text[160];
-    if (!dm_guarded(copy_host, &c, &fault))
+    if (!dm_guarded_host(copy_host, &c, size_B, &fault))
         return CUDA_SUCCESS;
     dm_fault_text(&fault, text, sizeof text);
     return em_fail(CUDA_ERROR_INVALID_VALUE, "cannot read %llu bytes of the program's memory: %s",
@@ -312,7 +312,8 @@ static CUresult read_end(struct em_virtual_end *end, struct dm_box_extent extent
         .extent = extent,
     };
     uint32_t keys = dm_pkey_enter();
-    int status = dm_guarded(read_box, &read, &fault);
+    int status =
+        dm_guarded_host(read_box, &read, extent.width_B * extent.height * extent.depth, &fault);
     dm_pkey_leave(keys);
     if (status) {
         dm_fault_text(&fault, text, sizeof text);
