@@ -302,6 +302,29 @@ static inline atomic_uint *test_hold(CUstream s)
     return word;
 }
 
+// Runs each of a case's examples in a process of its own, which starts with a fresh driver and no
+// diagnostics. With failing allocations, runs one of them in the case's process: which one depends
+// on the allocation that fails.
+static inline void test_each(size_t count, void (*run)(size_t example))
+{
+    if (failing_here()) {
+        run(failing_run->n % count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        fflush(stdout);
+        const pid_t child = fork();
+        if (!child) {
+            unlink(test_diagnostics);
+            run(i);
+            exit(test_failures != 0);
+        }
+        int status = -1;
+        EXPECT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 0);
+    }
+}
+
 static inline int test_run_one(const struct test_case *c)
 {
     test_open_files();
@@ -362,25 +385,17 @@ static inline bool test_wanted(const struct test_case *c, int first, int argc, c
     return wanted;
 }
 
-// Runs a case once, in which allocation `n` fails. If n is 0, no allocation fails.
+// Runs a case once, in which allocation `n` fails.
 static inline void test_run_failing(const struct test_case *c, struct failing_case *f, uint64_t n)
 {
     *failing_run = (struct failing_run){.n = n};
     int status = test_fork_one(c);
-    if (!n) {
-        f->allocations = failing_run->allocations;
-        f->done = !f->allocations || !WIFEXITED(status) || WEXITSTATUS(status);
-    } else {
-        f->runs++;
-        f->fired += failing_run->fired;
-        f->stopped += failing_run->stopped;
-    }
+    failing_note(f);
     if (test_passed(status))
         return;
     f->bad = true;
     test_explain(status);
-    printf("# %s: allocation %llu of %llu failed\n", c->name, (unsigned long long)n,
-           (unsigned long long)f->allocations);
+    printf("# %s: with allocation %llu failing\n", c->name, (unsigned long long)n);
 }
 
 // All cases with failing allocations; `mode` is the environment variable. See failing.h.
@@ -393,29 +408,31 @@ static inline int test_main_failing(const struct test_case *cases, int count, co
     double end = failing_now() + (all ? 1e9 : atof(mode));
     int bad = 0;
     for (int i = 0; i < count; i++) {
-        f[i].seed = (uint64_t)i;
+        f[i].seed = failing_seed(cases[i].name);
+        f[i].guess = FAILING_FIRST_GUESS;
         f[i].done = !test_wanted(&cases[i], 1, argc, argv);
-        if (!f[i].done)
-            test_run_failing(&cases[i], &f[i], only);
-        f[i].done |= only != 0;
     }
-    while (busy && failing_now() < end) {
+    for (bool first = true; busy && (first || failing_now() < end); first = false) {
         busy = false;
-        for (int i = 0; i < count && (all || failing_now() < end); i++) {
+        for (int i = 0; i < count && (first || all || failing_now() < end); i++) {
             if (f[i].done)
                 continue;
             busy = true;
             uint64_t fired = f[i].fired;
-            test_run_failing(&cases[i], &f[i], failing_next(&f[i], all));
-            f[i].done = all ? fired == f[i].fired : f[i].bad || f[i].runs >= f[i].allocations;
+            test_run_failing(&cases[i], &f[i], only ? only : failing_next(&f[i], all));
+            f[i].done |= only || f[i].bad || (all && fired == f[i].fired) ||
+                         (f[i].allocations && f[i].spread >= f[i].allocations);
         }
     }
     printf("1..%d\n", count);
     for (int i = 0; i < count; i++) {
+        char total[32] = "an unknown number of";
         bad += f[i].bad;
-        printf("%sok %d - %s: %llu of %llu allocations failed, the program saw %llu of them\n",
-               f[i].bad ? "not " : "", i + 1, cases[i].name, (unsigned long long)f[i].fired,
-               (unsigned long long)f[i].allocations, (unsigned long long)f[i].stopped);
+        if (f[i].allocations)
+            snprintf(total, sizeof total, "%llu", (unsigned long long)f[i].allocations);
+        printf("%sok %d - %s: %llu of %s allocations failed, the program saw %llu of them\n",
+               f[i].bad ? "not " : "", i + 1, cases[i].name, (unsigned long long)f[i].fired, total,
+               (unsigned long long)f[i].stopped);
     }
     return bad > 0;
 }

@@ -42,12 +42,13 @@ TSAN_TESTS = names('''
     free_async; graph_conditional; graph_launch; graph_loop; graphics_order; graphics_random;
     host_waits; init; kernel; kernel_endless; kernel_exit; kernel_memory; module; order;
     order graph; order objects; order outside; order random; own_threads; policy; ptx_async;
-    ptx_cluster; ptx_deadlock; schedule; semaphore_processes; shared_event; stream_memory; streams; truncated;
+    ptx_cluster; ptx_deadlock; schedule; semaphore_processes; shared_event; stream_memory;
+    streams; truncated;
     virtual_graphics; vmm; wild_pointers; spin; mistakes deadlocks; mistakes semaphores;
     mistakes vulkan order; gl two_threads manual; vulkan layer; vulkan semaphores;
     vulkan submissions; vulkan fences; vulkan processes; vulkan window; gl_between; gl_contexts;
     gl_direct_ends; gl_lifecycle; gl_order; gl_progress; gl_threads; gl_waiting; glx; runtime calls;
-    runtime memory; runtime memory, per-thread; runtime registration''')
+    runtime memory; runtime memory, per-thread; runtime registration; own_threads''')
 
 # AArch64 under qemu-user, which cannot start a second process (tests of ipc, import, vmm) or read
 # its own memory through the kernel (calls-before-init). It needs minutes for the 80 GiB of

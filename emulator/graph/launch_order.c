@@ -105,6 +105,7 @@ struct em_launch_order *em_launch_order_begin(struct em_graph_exec *exec, struct
     }
     if (!o) {
         em_clock_failed = true;
+        em_order_stop_if_failed();
         return NULL;
     }
     o->base = (struct em_order_launch){.references = 1, .reaches = reaches, .free = free_order};
@@ -120,6 +121,7 @@ struct em_launch_order *em_launch_order_begin(struct em_graph_exec *exec, struct
 void em_launch_order_end(struct em_launch_order *o)
 {
     em_assert_locked();
+    em_order_stop_if_failed(); // a step may have had no memory
     if (!o)
         return;
     if (o->all)

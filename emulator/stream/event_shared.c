@@ -211,20 +211,20 @@ CUresult em_event_slot_export(const struct em_event_slot *s, CUipcEventHandle *o
 
 // ---- slots of other processes ----
 
-// Maps the pool in a file, provided that nobody can shrink it.
-static bool map_pool(int fd, struct shared_pool **out)
+// Maps the pool in a file, provided that nobody can shrink it. Returns 0 or a negative errno.
+static int map_pool(int fd, struct shared_pool **out)
 {
     struct stat st;
     uint64_t address;
     int seals = fcntl(fd, F_GET_SEALS);
     if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(fd, &st) ||
         st.st_size != (off_t)sizeof(struct shared_pool))
-        return false;
-    if (dm_sys_mmap(0, sizeof(struct shared_pool), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0,
-                    &address))
-        return false;
-    *out = (struct shared_pool *)(uintptr_t)address;
-    return true;
+        return -EINVAL;
+    int r = dm_sys_mmap(0, sizeof(struct shared_pool), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0,
+                        &address);
+    if (!r)
+        *out = (struct shared_pool *)(uintptr_t)address;
+    return r;
 }
 
 CUresult em_event_slot_open(const CUipcEventHandle *handle, struct em_event_slot **out)
@@ -249,9 +249,12 @@ CUresult em_event_slot_open(const CUipcEventHandle *handle, struct em_event_slot
             CUDA_ERROR_MAP_FAILED,
             "process %d, which made the event handle, has ended or cannot be accessed (%s: %s)",
             h.process, path, strerror(errno));
-    bool mapped = map_pool(fd, &shared);
+    int status = map_pool(fd, &shared);
     close(fd);
-    if (!mapped)
+    if (status == -ENOMEM)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "out of host memory for an event of another process");
+    if (status)
         return em_fail(CUDA_ERROR_MAP_FAILED,
                        "%s, which the event handle names, is not a file of events", path);
     CUresult r = CUDA_SUCCESS;

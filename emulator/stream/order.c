@@ -24,6 +24,7 @@ void em_order_start(void)
 // The checker is not worth more than the program: without memory it stops, and the program goes on.
 void em_order_stop_if_failed(void)
 {
+    em_assert_locked();
     if (em_likely(!em_clock_failed) || em_order.stopped)
         return;
     em_order.stopped = true;
@@ -37,6 +38,7 @@ void em_order_finish(void)
     if (!em_order_on)
         return;
     em_lock();
+    em_order_stop_if_failed();
     fprintf(stderr, "cardless: CARDLESS_CHECK=order: ");
     if (em_order.found)
         fprintf(stderr, "%llu %s without order %s found", (unsigned long long)em_order.found,

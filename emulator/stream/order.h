@@ -38,6 +38,8 @@ void em_order_start(void);
 // Prints the number of mistakes. Called once, when the driver shuts down.
 // Precondition: em_lock NOT held.
 void em_order_finish(void);
+// Ends the checks if the host has run out of memory for them, and says so.
+void em_order_stop_if_failed(void);
 
 // A graph launch, for its steps.
 struct em_order_launch {

@@ -45,8 +45,6 @@ bool em_order_add_mark(struct em_order_point *point, const struct em_order_mark 
 void em_order_list_waiter(struct em_stream *stream);
 // Adds to order_all and order_ordered of the context all that its streams have waited for.
 void em_order_join_waiters(struct em_context *context);
-// Stops the checker if a clock could not grow.
-void em_order_stop_if_failed(void);
 
 // The point of a stream, with a component.
 struct em_order_point *em_order_point_of(struct em_stream *stream);

@@ -54,41 +54,36 @@ static CUdeviceptr begin(const char *check)
     "LOOP:\nadd.u32 %r8, %r1, %r7;\nld.shared.u32 %r9, [%r8];\nadd.u32 %r6, %r6, %r9;\n"           \
     "add.u32 %r7, %r7, 4;\nsetp.lt.u32 %q1, %r7, 256;\n@%q1 bra LOOP;\n" OUT "DONE:\n"
 
+static const struct example races[] = {
+    {"sum without a barrier", KERNEL(STORE SUM), "K03", 0},
+    {"other warp without a barrier", KERNEL(STORE LOAD_OTHER_WARP OUT), "K03", 0},
+    {"same warp without a barrier", KERNEL(STORE LOAD_NEIGHBOUR OUT), "K03", 0},
+    {"other warp, only a warp's barrier", KERNEL(STORE WARP_BARRIER LOAD_OTHER_WARP OUT), "K03", 0},
+    {"write after read", KERNEL(STORE BARRIER LOAD_OTHER_WARP STORE OUT), "K03", 0},
+    {"different values at one address", KERNEL("st.shared.u32 [%r1], %r0;\n"), "K03", 0},
+    {"two bytes of a word by one and the word by another",
+     KERNEL("cvt.u16.u32 %h0, %r0;\n@%q0 st.shared.u8 [%r1+1], %h0;\n@!%q0 bra DONE;\n"
+            "bra.uni END;\nDONE:\nsetp.ne.u32 %q1, %r0, 40;\n@%q1 bra END;\n"
+            "ld.shared.u32 %r6, [%r1];\nEND:\n"),
+     "K03", 0},
+    {"atomic and plain", KERNEL("red.shared.add.u32 [%r1], 1;\nld.shared.u32 %r6, [%r1];\n" OUT),
+     "K03", 0},
+    {"generic address",
+     KERNEL("cvt.u64.u32 %x3, %r2;\ncvta.shared.u64 %x3, %x3;\n"
+            "st.u32 [%x3], %r0;\n" LOAD_OTHER_WARP OUT),
+     "K03", 0},
+    {"cleared without a barrier",
+     KERNEL("@%q0 st.shared.u32 [%r1], 0;\nred.shared.add.u32 [%r1], 1;\n"), "K03", 0},
+};
+
+static void run_race(size_t i)
+{
+    run_example(&races[i], begin("race"));
+}
+
 TEST(races)
 {
-    static const struct example examples[] = {
-        {"sum without a barrier", KERNEL(STORE SUM), "K03", 0},
-        {"other warp without a barrier", KERNEL(STORE LOAD_OTHER_WARP OUT), "K03", 0},
-        {"same warp without a barrier", KERNEL(STORE LOAD_NEIGHBOUR OUT), "K03", 0},
-        {"other warp, only a warp's barrier", KERNEL(STORE WARP_BARRIER LOAD_OTHER_WARP OUT), "K03",
-         0},
-        {"write after read", KERNEL(STORE BARRIER LOAD_OTHER_WARP STORE OUT), "K03", 0},
-        {"different values at one address", KERNEL("st.shared.u32 [%r1], %r0;\n"), "K03", 0},
-        {"two bytes of a word by one and the word by another",
-         KERNEL("cvt.u16.u32 %h0, %r0;\n@%q0 st.shared.u8 [%r1+1], %h0;\n@!%q0 bra DONE;\n"
-                "bra.uni END;\nDONE:\nsetp.ne.u32 %q1, %r0, 40;\n@%q1 bra END;\n"
-                "ld.shared.u32 %r6, [%r1];\nEND:\n"),
-         "K03", 0},
-        {"atomic and plain",
-         KERNEL("red.shared.add.u32 [%r1], 1;\nld.shared.u32 %r6, [%r1];\n" OUT), "K03", 0},
-        {"generic address",
-         KERNEL("cvt.u64.u32 %x3, %r2;\ncvta.shared.u64 %x3, %x3;\n"
-                "st.u32 [%x3], %r0;\n" LOAD_OTHER_WARP OUT),
-         "K03", 0},
-        {"cleared without a barrier",
-         KERNEL("@%q0 st.shared.u32 [%r1], 0;\nred.shared.add.u32 [%r1], 1;\n"), "K03", 0},
-    };
-    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
-        const pid_t child = fork();
-        if (!child) {
-            truncate(test_diagnostics, 0);
-            run_example(&examples[i], begin("race"));
-            exit(test_failures != 0);
-        }
-        int status = -1;
-        EXPECT_EQ(waitpid(child, &status, 0), child);
-        EXPECT_EQ(status, 0);
-    }
+    test_each(sizeof races / sizeof *races, run_race);
 }
 
 TEST(race_twins)
@@ -153,36 +148,39 @@ TEST(race_text)
 
 #define ILLEGAL CUDA_ERROR_ILLEGAL_ADDRESS
 
-static void expect_in_child(const char *text, const char *ids, CUresult result, bool freed)
-{
-    const pid_t child = fork();
-    if (!child) {
-        truncate(test_diagnostics, 0);
-        CUdeviceptr p = begin("memory");
-        const struct example e = {"memory", text, ids, result};
-        if (freed)
-            MUST(cuMemFree(p));
-        run_example(&e, p);
-        exit(test_failures != 0);
+struct outside {
+    struct example example;
+    bool freed; // the memory, before the kernel runs
+};
+
+#define OUTSIDE(text, ids, result, freed)                                                          \
+    {                                                                                              \
+        {"memory", KERNEL(text), ids, result}, freed                                               \
     }
-    int status = -1;
-    EXPECT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
+static const struct outside outside[] = {
+    OUTSIDE("st.global.u32 [%x2+4], %r0;\n", "K01", ILLEGAL, false),
+    OUTSIDE("st.u32 [%x2+-4], %r0;\n", "K01", ILLEGAL, false),
+    OUTSIDE("ld.global.u8 %r6, [%x0+256];\n", "K01", ILLEGAL, false),
+    OUTSIDE("@%q0 red.global.add.u32 [%x0+256], 1;\n", "K01", ILLEGAL, false),
+    OUTSIDE("st.global.u32 [%x2], %r0;\n", "K01", ILLEGAL, true),
+    OUTSIDE("st.shared.u32 [%r1+512], %r0;\n", "K01", ILLEGAL, false),
+    OUTSIDE("st.global.u32 [%x0+1], %r0;\n", "K05", CUDA_ERROR_MISALIGNED_ADDRESS, false),
+    OUTSIDE("st.global.u32 [%x2], %r0;\n", "", CUDA_SUCCESS, false),
+    OUTSIDE("@%q0 st.global.v4.u32 [%x0+240], {%r0, %r0, %r0, %r0};\n", "", CUDA_SUCCESS, false),
+};
+
+static void run_outside(size_t i)
+{
+    const struct outside *o = &outside[i];
+    const CUdeviceptr p = begin("memory");
+    if (o->freed)
+        MUST(cuMemFree(p));
+    run_example(&o->example, p);
 }
 
 TEST(outside)
 {
-    expect_in_child(KERNEL("st.global.u32 [%x2+4], %r0;\n"), "K01", ILLEGAL, false);
-    expect_in_child(KERNEL("st.u32 [%x2+-4], %r0;\n"), "K01", ILLEGAL, false);
-    expect_in_child(KERNEL("ld.global.u8 %r6, [%x0+256];\n"), "K01", ILLEGAL, false);
-    expect_in_child(KERNEL("@%q0 red.global.add.u32 [%x0+256], 1;\n"), "K01", ILLEGAL, false);
-    expect_in_child(KERNEL("st.global.u32 [%x2], %r0;\n"), "K01", ILLEGAL, true);
-    expect_in_child(KERNEL("st.shared.u32 [%r1+512], %r0;\n"), "K01", ILLEGAL, false);
-    expect_in_child(KERNEL("st.global.u32 [%x0+1], %r0;\n"), "K05", CUDA_ERROR_MISALIGNED_ADDRESS,
-                    false);
-    expect_in_child(KERNEL("st.global.u32 [%x2], %r0;\n"), "", CUDA_SUCCESS, false);
-    expect_in_child(KERNEL("@%q0 st.global.v4.u32 [%x0+240], {%r0, %r0, %r0, %r0};\n"), "",
-                    CUDA_SUCCESS, false);
+    test_each(sizeof outside / sizeof *outside, run_outside);
 }
 
 // The text says how far it is from which memory.

@@ -91,23 +91,18 @@ static void run(const char *text)
     EXPECT_OK(ptx_run(ptx_kernel(ptx_load(text), "k"), 4, THREADS, (void *[]){&p}));
 }
 
+static void run_example(size_t i)
+{
+    run(examples[i].text);
+    if (strcmp(test_reported(), examples[i].race ? "K03" : ""))
+        printf("# %s:\n", examples[i].name);
+    EXPECT_STR(test_reported(), examples[i].race ? "K03" : "");
+}
+
 // Each in a process of its own, because a race is reported once for two lines.
 TEST(clusters)
 {
-    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
-        const pid_t child = fork();
-        if (!child) {
-            truncate(test_diagnostics, 0);
-            run(examples[i].text);
-            EXPECT_STR(test_reported(), examples[i].race ? "K03" : "");
-            exit(test_failures != 0);
-        }
-        int status = -1;
-        EXPECT_EQ(waitpid(child, &status, 0), child);
-        if (status)
-            printf("# %s\n", examples[i].name);
-        EXPECT_EQ(status, 0);
-    }
+    test_each(sizeof examples / sizeof *examples, run_example);
 }
 
 // A report names both blocks, and the block whose memory it is.

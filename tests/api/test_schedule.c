@@ -94,8 +94,10 @@ static void run_program(void)
     MUST(cuStreamWaitEvent(s.b, s.event, 0));
     MUST(cuMemcpyDtoDAsync(s.device, s.device + 128, 32, s.b));
     MUST(cuMemcpyDtoHAsync(s.host + 48, s.device, 64, s.a));
-    while (cuEventQuery(s.event))
+    CUresult r;
+    while ((r = cuEventQuery(s.event)) == CUDA_ERROR_NOT_READY)
         ;
+    MUST(r);
     signal_and_wait(&s);
     launch_graph(&s);
     MUST(cuEventCreate(&end, CU_EVENT_DISABLE_TIMING));
@@ -106,7 +108,26 @@ static void run_program(void)
     MUST(cuCtxSynchronize());
 }
 
-// ---- running it ----
+// In the process of the case, so that its allocations can fail (../failing.h).
+TEST(program_by_a_seed)
+{
+    test_setting("CARDLESS_POLICY", "seed:1");
+    run_program();
+}
+
+TEST(program_by_a_schedule)
+{
+    test_setting("CARDLESS_POLICY", "schedule:1=1");
+    run_program();
+}
+
+TEST(program_when_lazy)
+{
+    test_setting("CARDLESS_POLICY", "lazy");
+    run_program();
+}
+
+// ---- running it in other processes ----
 
 // A program that runs in a process of its own.
 struct run {
@@ -343,6 +364,7 @@ TEST(a_host_function_may_wait_for_the_program)
     run_under("lazy", host_function_program, first);
 }
 
-TESTS(CASE(the_same_seed_gives_the_same_trace), CASE(decisions_of_a_seed_repeat_its_order),
+TESTS(CASE(program_by_a_seed), CASE(program_by_a_schedule), CASE(program_when_lazy),
+      CASE(the_same_seed_gives_the_same_trace), CASE(decisions_of_a_seed_repeat_its_order),
       CASE(schedules_that_are_none_are_reported), CASE(options_that_do_not_exist_are_reported),
       CASE(every_policy_makes_progress), CASE(a_host_function_may_wait_for_the_program))
