@@ -64,22 +64,37 @@ static CUresult record_events(const struct em_launch_attributes *attributes,
     return r;
 }
 
+// "This attribute is graphs-only, and passing it to a launch in a non-capturing stream will result
+// in an error", whatever its value (recorded: x_runtime_k launch_ex/attribute-13-value-2). A wrong
+// value leaves the capture valid (recorded: updatable_nodes, updatable/10).
+static CUresult check_updatable(const CUlaunchAttributeValue *values, bool captured)
+{
+    const int value = values[UPDATABLE].deviceUpdatableKernelNode.deviceUpdatable;
+    if (!captured)
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                       "CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE is for captured launches "
+                       "and kernel nodes only");
+    return value == 0 || value == 1
+               ? CUDA_SUCCESS
+               : em_fail(CUDA_ERROR_INVALID_VALUE, "deviceUpdatable (%d) must be 0 or 1", value);
+}
+
 CUresult em_launch(const struct em_launch_config *config, struct em_stream *stream)
 {
     em_assert_unlocked();
     struct em_function *f;
     struct em_launch_space space;
     CUresult r;
-    if (em_stream_is_captured(stream)) {
+    const bool captured = em_stream_is_captured(stream);
+    if (em_unlikely(config->attributes.given >> UPDATABLE & 1)) {
+        r = check_updatable(config->attributes.values, captured);
+        if (r)
+            return r;
+    }
+    if (captured) {
         r = em_capture->add_launch(stream, config);
         return r ? r : record_events(&config->attributes, stream);
     }
-    // "This attribute is graphs-only, and passing it to a launch in a non-capturing stream will
-    // result in an error", also if it is 0 (recorded: x_modules launch_ex/attributes-zero-from-13).
-    if (em_unlikely(config->attributes.given >> UPDATABLE & 1))
-        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
-                       "CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE is for captured launches "
-                       "and kernel nodes only");
     dm_guard_begins();
     em_self.in_guard = true;
     em_lock();

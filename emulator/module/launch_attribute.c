@@ -90,8 +90,10 @@ static CUresult check_value(struct em_launch_attributes *to, CUlaunchAttributeID
                            "preferredClusterDim must be a multiple of clusterDim, which must be "
                            "given before it");
         return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE: // the graph has the other rules
-        return out_of_range("deviceUpdatable", v->deviceUpdatableKernelNode.deviceUpdatable, 0, 1);
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE: // em_launch checks that of a launch
+        return in_graph ? out_of_range("deviceUpdatable",
+                                       v->deviceUpdatableKernelNode.deviceUpdatable, 0, 1)
+                        : CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         return out_of_range("sharedMemCarveout", (int)v->sharedMemCarveout, in_graph ? -1 : 0, 100);
     case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
