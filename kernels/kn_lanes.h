@@ -121,6 +121,7 @@ struct kn_warp {
     char *r; // the registers
     uint32_t active;
     uint32_t partial; // 0 if all 32 lanes are active, else 1: the index of kn_op.run
+    bool in_row;      // each lane's thread is the next one in x, and y and z are the same
     // The same as `active`, 0 or -1 a lane. Changed by kn_warp_activate only; `spread` are the
     // lanes that it has now.
     _Alignas(64) int32_t active_lanes[KN_LANES];

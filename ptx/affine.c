@@ -10,16 +10,16 @@
 
 #include "alloc.h"
 
-enum { ELEMENT_B = 4 };
+enum { ELEMENT_B = 4, ELEMENT_SHIFT = 2 };
 
 struct finder {
     const struct px_layout *layout;
     struct px_affines *out;
-    int add, wide_s32, wide_u32, load, store; // forms
-    uint32_t *stretch;                        // by operation
-    uint32_t *writer;                         // by register: an operation that writes it
-    uint32_t *writes, *reads, *used;          // by register; `used`: reads that are not needed
-    uint32_t first_loop;                      // operations before this one are executed once
+    int add, wide_s32, wide_u32, shift, extend_s32, extend_u32, load, store; // forms
+    uint32_t *stretch;                                                       // by operation
+    uint32_t *writer;                // by register: an operation that writes it
+    uint32_t *writes, *reads, *used; // by register; `used`: reads that are not needed
+    uint32_t first_loop;             // operations before this one are executed once
 };
 
 static const struct px_op *op_of(const struct finder *f, uint32_t i)
@@ -86,9 +86,9 @@ static bool is_uniform(const struct finder *f, px_register reg)
     return fill == PX_FILL_ARGUMENT || fill == PX_FILL_CONSTANT || fill == PX_FILL_VARIABLE;
 }
 
-static bool is_element(const struct finder *f, px_register reg)
+static bool is_constant(const struct finder *f, px_register reg, uint64_t value)
 {
-    return info(f, reg)->fill == PX_FILL_CONSTANT && info(f, reg)->value == ELEMENT_B;
+    return info(f, reg)->fill == PX_FILL_CONSTANT && info(f, reg)->value == value;
 }
 
 // The operation that makes a register, if it is the only one; or PX_NONE.
@@ -107,11 +107,12 @@ static bool is_unchanged(const struct finder *f, const struct px_affine *a, uint
     const uint32_t writer = f->writes[index] ? f->writer[index] : 0;
     if (f->writes[index] > 1)
         return false;
-    if (a->multiply >= a->add || a->add >= access)
+    const uint32_t first = a->convert != PX_NONE ? a->convert : a->multiply;
+    if (first > a->multiply || a->multiply >= a->add || a->add >= access)
         return false;
-    if (f->stretch[a->multiply] == f->stretch[access])
-        return !f->writes[index] || writer < a->multiply || writer > access;
-    return a->add < f->first_loop && (!f->writes[index] || writer < a->multiply);
+    if (f->stretch[first] == f->stretch[access])
+        return !f->writes[index] || writer < first || writer > access;
+    return a->add < f->first_loop && (!f->writes[index] || writer < first);
 }
 
 // Takes the offset of an address apart: index times element size.
@@ -121,12 +122,21 @@ static bool find_index(const struct finder *f, struct px_affine *a, px_register 
     if (a->multiply == PX_NONE)
         return false;
     const struct px_op *op = op_of(f, a->multiply);
+    if (is_form(op, f->shift) && is_constant(f, op->operands[2], ELEMENT_SHIFT)) {
+        a->convert = maker_of(f, op->operands[1]);
+        if (a->convert == PX_NONE)
+            return false;
+        op = op_of(f, a->convert);
+        a->is_signed = is_form(op, f->extend_s32);
+        a->index = op->operands[1];
+        return a->is_signed || is_form(op, f->extend_u32);
+    }
     a->is_signed = is_form(op, f->wide_s32);
     if (!a->is_signed && !is_form(op, f->wide_u32))
         return false;
     const px_register *sources = op->operands + 1;
-    a->index = sources[is_element(f, sources[0])];
-    return is_element(f, sources[0]) || is_element(f, sources[1]);
+    a->index = sources[is_constant(f, sources[0], ELEMENT_B)];
+    return is_constant(f, sources[0], ELEMENT_B) || is_constant(f, sources[1], ELEMENT_B);
 }
 
 static struct px_affine find(const struct finder *f, uint32_t access)
@@ -135,7 +145,7 @@ static struct px_affine find(const struct finder *f, uint32_t access)
     const struct px_op *op = op_of(f, access);
     if (!is_form(op, f->load) && !is_form(op, f->store))
         return not_found;
-    struct px_affine a = {.add = maker_of(f, op->operands[op->destinations])};
+    struct px_affine a = {.add = maker_of(f, op->operands[op->destinations]), .convert = PX_NONE};
     if (a.add == PX_NONE || !is_form(op_of(f, a.add), f->add))
         return not_found;
     const px_register *sources = op_of(f, a.add)->operands + 1;
@@ -166,9 +176,19 @@ static void drop(struct finder *f)
     for (uint32_t i = 0; i < count; i++) {
         if (of[i].add == PX_NONE)
             continue;
+        f->out->pins[f->layout->same[of[i].index]] = true;
+        if (f->out->drops[of[i].multiply])
+            continue;
         const px_register offset = op_of(f, of[i].multiply)->operands[0];
         f->out->drops[of[i].multiply] = f->used[offset] == f->reads[offset];
-        f->out->pins[f->layout->same[of[i].index]] = true;
+        if (f->out->drops[of[i].multiply] && of[i].convert != PX_NONE)
+            f->used[op_of(f, of[i].convert)->operands[0]]++;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (of[i].add == PX_NONE || of[i].convert == PX_NONE)
+            continue;
+        const px_register index = op_of(f, of[i].convert)->operands[0];
+        f->out->drops[of[i].convert] = f->used[index] == f->reads[index];
     }
     for (uint32_t i = 0; i < count; i++)
         f->layout->skips[i] |= f->out->drops[i];
@@ -183,6 +203,9 @@ bool px_affine_find(struct px_affines *out, const struct px_layout *layout)
                        .add = kn_form_find("add.64"),
                        .wide_s32 = kn_form_find("mul.wide.s32"),
                        .wide_u32 = kn_form_find("mul.wide.u32"),
+                       .shift = kn_form_find("shl.64"),
+                       .extend_s32 = kn_form_find("cvt.s64.s32"),
+                       .extend_u32 = kn_form_find("cvt.u64.u32"),
                        .load = kn_form_find("ld.generic.32:32"),
                        .store = kn_form_find("st.generic.32:32")};
     out->of = dm_alloc(ops * sizeof *out->of + ops + registers);
@@ -213,5 +236,7 @@ void px_affine_free(struct px_affines *affines)
 uint32_t px_affine_count(const struct px_affines *affines, uint32_t access)
 {
     const struct px_affine *a = &affines->of[access];
-    return 1u + affines->drops[a->add] + (affines->drops[a->add] && affines->drops[a->multiply]);
+    const bool multiply = affines->drops[a->add] && affines->drops[a->multiply];
+    const bool convert = multiply && a->convert != PX_NONE && affines->drops[a->convert];
+    return 1u + affines->drops[a->add] + multiply + convert;
 }

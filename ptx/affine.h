@@ -5,6 +5,8 @@
 //     mul.wide.s32  %rd5, %r1, 4
 //     add.s64       %rd6, %rd4, %rd5      %rd4 is an argument
 //     ld.global.f32 %f2, [%rd6]           the form ld.affine.s32 goes before it
+//
+// Instead of mul.wide, compilers write cvt.s64.s32 and shl.b64 by 2, too.
 #pragma once
 #include "layout.h"
 
@@ -12,6 +14,7 @@
 struct px_affine {
     uint32_t add;      // that makes the address, or PX_NONE: the access is not such a one
     uint32_t multiply; // that makes its offset
+    uint32_t convert;  // that makes a 64-bit index for it, or PX_NONE
     px_register index, base;
     bool is_signed;
 };

@@ -150,38 +150,7 @@ static uint32_t same_barrier(const uint32_t *numbers, const uint32_t *counts, ui
     return same;
 }
 
-// A whole warp arrives, as almost all do: bar.sync with constants. Returns the operation that runs
-// next, of the warp block->current.
-static const struct kn_op *arrive_together(const struct kn_op *op, struct px_warp *warp,
-                                           uint32_t number)
-{
-    struct px_block *block = warp->block;
-    struct px_barrier_state *b = &block->barriers.of[number];
-    if (!b->arrived && !b->line)
-        b->all = 1;
-    b->line = op->line;
-    b->expected = 0;
-    if (b->arrived + b->waiting + KN_LANES >= live_threads(block)) { // the last one need not wait
-        release(block, number);
-        return op + 1;
-    }
-    b->lanes[warp->index] = warp->w.lanes;
-    b->waiting += KN_LANES;
-    block->barriers.used |= UINT32_C(1) << number;
-    px_warp_put(warp, (struct px_fragment){.at = op,
-                                           .lanes = warp->w.lanes,
-                                           .turn = warp->turn,
-                                           .state = PX_AT_BARRIER,
-                                           .barrier = number});
-#ifdef KN_TAIL_CALLS
-    struct px_warp *next = px_block_turn(block);
-    if (next)
-        return px_warp_go_on(next);
-#endif
-    return px_warp_wait(warp);
-}
-
-// Some threads arrive, or in another way than in arrive_together.
+// Some threads arrive, or in another way than in px_op_barrier_all.
 static __attribute__((noinline)) const struct kn_op *arrive_slowly(const struct kn_op *op,
                                                                    struct px_warp *warp)
 {
@@ -223,16 +192,48 @@ static __attribute__((noinline)) const struct kn_op *arrive_slowly(const struct 
 // is an enum px_barrier.
 const struct kn_op *px_op_barrier(const struct kn_op *op, struct kn_warp *w)
 {
-    struct px_block *block = px_warp_of(w)->block;
-    const uint32_t number = *KN_REGISTER(uint32_t, op->a), count = *KN_REGISTER(uint32_t, op->b);
-    if (!op->count || op->i != PX_BARRIER_SYNC || w->active != w->lanes || block->checker ||
-        count || number >= PX_BARRIERS)
-        return arrive_slowly(op, px_warp_of(w));
-    const struct kn_op *next = arrive_together(op, px_warp_of(w), number);
+    const struct kn_op *next = arrive_slowly(op, px_warp_of(w));
     if (!next)
         return NULL;
-    w = &block->current->w;
     KN_GO(next);
+}
+
+// bar.sync with constants, for all threads of the block. Almost always, a whole warp arrives.
+const struct kn_op *px_op_barrier_all(const struct kn_op *op, struct kn_warp *w)
+{
+    struct px_warp *warp = px_warp_of(w);
+    struct px_block *block = warp->block;
+    const uint32_t number = op->count - 1, lanes = w->lanes;
+    struct px_barrier_state *b = &block->barriers.of[number];
+    if (__builtin_expect(w->active != lanes, 0))
+        return px_op_barrier(op, w);
+    if (!b->arrived && !b->line)
+        b->all = 1;
+    b->line = op->line;
+    b->expected = 0;
+    const uint32_t waiting = b->waiting + KN_LANES;
+    if (b->arrived + waiting >= live_threads(block)) { // the last one need not wait
+        release(block, number);
+        KN_NEXT;
+    }
+    b->lanes[warp->index] = lanes;
+    b->waiting = waiting;
+    block->barriers.used |= UINT32_C(1) << number;
+    struct px_fragment *f = &warp->fragments[warp->count++];
+    f->at = op;
+    f->lanes = lanes;
+    f->turn = warp->turn;
+    f->backward = 0;
+    f->state = PX_AT_BARRIER;
+    f->barrier = (uint16_t)number;
+#ifdef KN_TAIL_CALLS
+    struct px_warp *next = px_block_turn(block);
+    if (next) {
+        w = &next->w;
+        KN_GO(px_warp_go_on(next));
+    }
+#endif
+    return px_warp_wait(warp);
 }
 
 // A thread that has not arrived, of a barrier for all threads: the first one of its warp. Returns

@@ -29,6 +29,12 @@ static uint32_t thread_count(const struct px_grid *grid)
     return grid->threads[0] * grid->threads[1] * grid->threads[2];
 }
 
+// Whether each warp consists of neighbours in x.
+static bool is_in_rows(const struct px_grid *grid)
+{
+    return grid->threads[0] % KN_LANES == 0 || (grid->threads[1] == 1 && grid->threads[2] == 1);
+}
+
 static uint32_t warp_count(const struct px_grid *grid)
 {
     return (thread_count(grid) + KN_LANES - 1) / KN_LANES;
@@ -101,6 +107,7 @@ void px_block_init(struct px_block *block, struct px_grid *grid, const struct px
         block->warps[i].w.r = at;
         block->warps[i].w.memory = &block->memory;
         block->warps[i].w.local_B = local_B;
+        block->warps[i].w.in_row = is_in_rows(grid);
         memset(at, 0, decoded->file_B);
         px_fill_launch(block, at);
         px_fill_warp(block, at, i);

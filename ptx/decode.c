@@ -5,15 +5,13 @@
 //     a branch's target ──▶ meet          lanes that wait there join
 //     @p bar.sync       ──▶ branch (!p) past it; meet after it
 //     shfl.sync         ──▶ together      waits for the member mask; then the form
-#include "decode.h"
+#include "decode_state.h"
 
 #include <assert.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "access_form.h"
-#include "affine.h"
 #include "alloc.h"
 #include "block.h"
 #include "chain.h"
@@ -24,28 +22,11 @@
 
 enum {
     DIRECT_SOURCES = 3,
-    // Of one operation: meet, step, branch over, together, check, three of affine.h, and itself.
-    OPS_MOST = 9
+    // Of one operation: meet, step, branch over, together, check, four of affine.h, and itself.
+    OPS_MOST = 10
 };
 
-struct decoder {
-    const struct px_program *program;
-    struct px_decoded *out;
-    const struct kn_form *forms;
-    unsigned form_count;
-    bool checked;             // with operations of checker.h
-    bool stepped;             // with operations of stepping.h
-    struct px_affines affine; // empty if there is a flag
-    bool *meets;    // by operation: the program's, and after operations that are branched over
-    bool *skips;    // by operation: a copy that px_layout_copies has made unnecessary
-    bool *whole;    // by operation: see px_layout
-    uint32_t *more; // kn_op.more of all operations
-    uint32_t more_count;
-    uint32_t *acts;     // by operation: how many before it may be progress, for stall.h
-    kn_lane_fn **links; // by operation: its function in a chain (chain.h), or NULL
-};
-
-static uint32_t offset_of(const struct decoder *d, px_register reg)
+static uint32_t offset_of(const struct px_decoder *d, px_register reg)
 {
     return reg < d->program->register_count ? d->out->offsets[reg] : 0;
 }
@@ -74,47 +55,28 @@ static bool is_branched_over(const struct px_op *op)
     }
 }
 
-// The operation of checker.h that belongs to an operation: before it, or after those that lanes
-// execute together; or NULL.
-static kn_lane_fn *check_of(const struct decoder *d, const struct px_op *op)
-{
-    struct px_access_form form;
-    if (!d->checked)
-        return NULL;
-    if (op->code == PX_FORM_TOGETHER || op->code == PX_WARP_BARRIER)
-        return px_op_members;
-    if (op->code == PX_PHASE_WAIT)
-        return px_op_passed;
-    if (op->code != PX_FORM)
-        return NULL;
-    const char *name = d->forms[op->form].name;
-    if (!strncmp(name, "fence", 5) || !strncmp(name, "mbarrier.", 9))
-        return px_op_fence;
-    return px_access_parse(name, &form) ? px_op_access : NULL;
-}
-
-static bool is_affine(const struct decoder *d, uint32_t i)
+static bool is_affine(const struct px_decoder *d, uint32_t i)
 {
     return d->affine.of && d->affine.of[i].add != PX_NONE;
 }
 
-static uint32_t ops_for(const struct decoder *d, uint32_t i)
+// Whether the place where lanes meet is an operation of its own.
+static bool has_meet(const struct px_decoder *d, uint32_t i)
+{
+    return d->meets[i] && (d->skips[i] || d->checked || d->stepped);
+}
+
+static uint32_t ops_for(const struct px_decoder *d, uint32_t i)
 {
     const struct px_op *op = &d->program->ops[i];
-    return !d->skips[i] + d->meets[i] + (d->stepped && px_step_begins(d->program, i)) +
+    return !d->skips[i] + has_meet(d, i) + (d->stepped && px_step_begins(d->program, i)) +
            is_branched_over(op) + (op->code == PX_FORM_TOGETHER) +
-           (!d->skips[i] && check_of(d, op)) +
+           (!d->skips[i] && px_check_of(d, op)) +
            (is_affine(d, i) ? px_affine_count(&d->affine, i) : 0);
 }
 
-static struct kn_op *start(const struct px_op *op, struct kn_op *to, kn_lane_fn *run,
-                           kn_lane_fn *run_some)
-{
-    *to = (struct kn_op){.run = {run, run_some}, .guard_flip = UINT32_MAX, .line = op->line};
-    return to;
-}
-
-static void set_guard(const struct decoder *d, const struct px_op *op, struct kn_op *to, bool flip)
+static void set_guard(const struct px_decoder *d, const struct px_op *op, struct kn_op *to,
+                      bool flip)
 {
     if (op->guard == PX_NONE)
         return;
@@ -122,7 +84,7 @@ static void set_guard(const struct decoder *d, const struct px_op *op, struct kn
     to->guard_flip = op->guard_not != flip ? UINT32_MAX : 0;
 }
 
-static void set_operands(struct decoder *d, const struct px_op *op, struct kn_op *to)
+static void set_operands(struct px_decoder *d, const struct px_op *op, struct kn_op *to)
 {
     uint32_t *direct[DIRECT_SOURCES] = {&to->a, &to->b, &to->c};
     const px_register *r = op->operands;
@@ -155,7 +117,7 @@ static uint32_t star_count(const char *operands, const struct px_op *op)
 
 // The form of an operation: red for an atomic whose result no operation reads, unless a person may
 // look at the register.
-static const struct kn_form *form_of(const struct decoder *d, const struct px_op *op)
+static const struct kn_form *form_of(const struct px_decoder *d, const struct px_op *op)
 {
     char name[64];
     if (!op->unread || d->stepped)
@@ -165,13 +127,20 @@ static const struct kn_form *form_of(const struct decoder *d, const struct px_op
     return &d->forms[red >= 0 ? red : op->form];
 }
 
-static void put_form(struct decoder *d, const struct px_op *op, struct kn_op *to)
+static void put_form(struct px_decoder *d, const struct px_op *op, struct kn_op *to)
 {
-    const struct kn_form *form = form_of(d, op);
+    const struct px_known_form *known = d->known.of ? &d->known.of[op - d->program->ops] : NULL;
+    const struct kn_form *form =
+        known && known->form >= 0 ? &d->forms[known->form] : form_of(d, op);
     const bool whole = d->whole[op - d->program->ops];
-    start(op, to, form->run[op->guard != PX_NONE && !is_branched_over(op)], form->run[!whole]);
+    px_op_start(op, to, form->run[op->guard != PX_NONE && !is_branched_over(op)],
+                form->run[!whole]);
     set_operands(d, op, to);
     to->i = op->immediate;
+    if (known && known->form >= 0 && known->constant != PX_NONE) {
+        to->a = offset_of(d, known->other);
+        to->i = known->value;
+    }
     to->count = star_count(form->operands, op);
     if (d->links[op - d->program->ops])
         to->run[0] = to->run[1] = d->links[op - d->program->ops];
@@ -180,7 +149,7 @@ static void put_form(struct decoder *d, const struct px_op *op, struct kn_op *to
 }
 
 // Puts the form of affine.h before an access, and the operations that make its address.
-static struct kn_op *put_affine(struct decoder *d, uint32_t i, struct kn_op *to)
+static struct kn_op *put_affine(struct px_decoder *d, uint32_t i, struct kn_op *to)
 {
     static const char *const names[2][2] = {{"ld.affine.u32", "ld.affine.s32"},
                                             {"st.affine.u32", "st.affine.s32"}};
@@ -188,32 +157,34 @@ static struct kn_op *put_affine(struct decoder *d, uint32_t i, struct kn_op *to)
     const struct px_affine *a = &d->affine.of[i];
     const bool store = !op->destinations;
     const struct kn_form *form = &d->forms[kn_form_find(names[store][a->is_signed])];
-    start(op, to, form->run[0], form->run[1]);
+    px_op_start(op, to, form->run[0], form->run[1]);
     to->a = offset_of(d, a->index);
     to->b = offset_of(d, a->base);
     to->c = store ? offset_of(d, op->operands[1]) : 0;
     to->d = store ? 0 : offset_of(d, op->operands[0]);
     to->i = op->immediate;
     to->count = px_affine_count(&d->affine, i);
+    if (to->count > 3)
+        put_form(d, &ops[a->convert], to + 1);
     if (to->count > 2)
-        put_form(d, &ops[a->multiply], to + 1);
+        put_form(d, &ops[a->multiply], to + to->count - 2);
     if (to->count > 1)
         put_form(d, &ops[a->add], to + to->count - 1);
     return to + to->count;
 }
 
-static const struct kn_op *op_at(const struct decoder *d, uint32_t index)
+static const struct kn_op *op_at(const struct px_decoder *d, uint32_t index)
 {
     return &d->out->ops[d->out->at[index]];
 }
 
-static bool is_constant(const struct decoder *d, px_register reg)
+static bool is_constant(const struct px_decoder *d, px_register reg)
 {
     return reg < d->program->register_count && d->program->registers[reg].fill == PX_FILL_CONSTANT;
 }
 
 // An enum px_back for a branch.
-static uint32_t back_of(const struct decoder *d, uint32_t from, uint32_t target)
+static uint32_t back_of(const struct px_decoder *d, uint32_t from, uint32_t target)
 {
     if (target > from)
         return PX_FORWARD;
@@ -222,21 +193,21 @@ static uint32_t back_of(const struct decoder *d, uint32_t from, uint32_t target)
     return d->acts[from + 1] == d->acts[target] ? PX_BACK_PURE : PX_BACK;
 }
 
-static void put_branch(struct decoder *d, uint32_t i, struct kn_op *to)
+static void put_branch(struct px_decoder *d, uint32_t i, struct kn_op *to)
 {
     const struct px_op *op = &d->program->ops[i];
     const bool guarded = op->guard != PX_NONE;
-    start(op, to, guarded ? px_op_branch : px_op_jump,
-          guarded ? px_op_branch_some : px_op_jump_some);
+    px_op_start(op, to, guarded ? px_op_branch : px_op_jump,
+                guarded ? px_op_branch_some : px_op_jump_some);
     set_guard(d, op, to, false);
     to->to = op_at(d, op->target);
     to->count = back_of(d, i, op->target);
 }
 
-static void put_table(struct decoder *d, uint32_t i, struct kn_op *to)
+static void put_table(struct px_decoder *d, uint32_t i, struct kn_op *to)
 {
     const struct px_op *op = &d->program->ops[i];
-    start(op, to, px_op_branch_table, px_op_branch_table);
+    px_op_start(op, to, px_op_branch_table, px_op_branch_table);
     set_guard(d, op, to, false);
     set_operands(d, op, to);
     to->more = d->more + d->more_count;
@@ -277,59 +248,45 @@ static kn_lane_fn *run_of(const struct px_op *op)
     }
 }
 
-static void put_other(struct decoder *d, const struct px_op *op, struct kn_op *to)
+// A barrier with constants: kn_op.count is true; and one for all threads of the block, of which
+// whole warps arrive almost always: kn_op.count is its number and 1.
+static void put_barrier(const struct px_decoder *d, const struct px_op *op, struct kn_op *to)
+{
+    const px_register *sources = op->operands + op->destinations;
+    if (op->sources < 2 || !is_constant(d, sources[0]) || !is_constant(d, sources[1]))
+        return;
+    const uint64_t number = d->program->registers[sources[0]].value;
+    to->count = 1;
+    if (d->checked || op->immediate != PX_BARRIER_SYNC || number >= PX_BARRIERS ||
+        d->program->registers[sources[1]].value)
+        return;
+    to->count += (uint32_t)number;
+    to->run[0] = to->run[1] = px_op_barrier_all;
+}
+
+static void put_other(struct px_decoder *d, const struct px_op *op, struct kn_op *to)
 {
     kn_lane_fn *run = run_of(op);
-    start(op, to, run, run);
+    px_op_start(op, to, run, run);
     set_operands(d, op, to);
     to->i = op->immediate;
     if (!is_branched_over(op))
         set_guard(d, op, to, false);
     if (op->code == PX_BARRIER)
-        to->count = op->sources >= 2 && is_constant(d, op->operands[op->destinations]) &&
-                    is_constant(d, op->operands[op->destinations + 1]);
-}
-
-// Puts the check of a form before it.
-static struct kn_op *put_check(const struct decoder *d, const struct px_op *op, struct kn_op *to)
-{
-    kn_lane_fn *run = check_of(d, op);
-    struct px_access_form form;
-    if (!run)
-        return to;
-    start(op, to, run, run);
-    if (run == px_op_access && px_access_parse(d->forms[op->form].name, &form)) {
-        to->b = form.value_B;
-        to->c = (form.read ? PX_FLAG_READ : 0) | (form.write ? PX_FLAG_WRITE : 0) |
-                (form.atomic || op->strong ? PX_FLAG_STRONG : 0);
-        to->d = form.space;
-        to->i = form.register_B;
-    }
-    return to + 1;
-}
-
-// Puts the check of a member mask after the operation that waits for it.
-static struct kn_op *put_check_members(const struct decoder *d, const struct px_op *op,
-                                       struct kn_op *to, uint32_t members)
-{
-    if (!d->checked)
-        return to;
-    start(op, to, px_op_members, px_op_members);
-    to->a = members;
-    return to + 1;
+        put_barrier(d, op, to);
 }
 
 // Returns the place after its operations.
-static struct kn_op *put(struct decoder *d, uint32_t i)
+static struct kn_op *put(struct px_decoder *d, uint32_t i)
 {
     const struct px_op *op = &d->program->ops[i];
     struct kn_op *to = &d->out->ops[d->out->at[i]];
-    if (d->meets[i]) {
-        start(op, to, px_op_nothing, px_op_meet);
+    if (has_meet(d, i)) {
+        px_op_start(op, to, px_op_nothing, px_op_meet);
         to++;
     }
     if (d->stepped && px_step_begins(d->program, i)) {
-        start(op, to, px_op_step, px_op_step);
+        px_op_start(op, to, px_op_step, px_op_step);
         set_guard(d, op, to, false);
         to->i = i;
         to++;
@@ -337,25 +294,25 @@ static struct kn_op *put(struct decoder *d, uint32_t i)
     if (d->skips[i])
         return to;
     if (is_branched_over(op)) {
-        start(op, to, px_op_branch, px_op_branch_some);
+        px_op_start(op, to, px_op_branch, px_op_branch_some);
         set_guard(d, op, to, true);
         to->to = op_at(d, i + 1);
         to++;
     }
     switch (op->code) {
     case PX_FORM_TOGETHER:
-        start(op, to, px_op_nothing, px_op_together);
+        px_op_start(op, to, px_op_nothing, px_op_together);
         to->a = offset_of(d, op->members);
-        to = put_check_members(d, op, to + 1, to->a);
+        to = px_put_check_members(d, op, to + 1, to->a);
         put_form(d, op, to);
         return to + 1;
     case PX_FORM:
-        to = is_affine(d, i) ? put_affine(d, i, to) : put_check(d, op, to);
+        to = is_affine(d, i) ? put_affine(d, i, to) : px_put_check(d, op, to);
         put_form(d, op, to);
         return to + 1;
     case PX_WARP_BARRIER:
         put_other(d, op, to);
-        return put_check_members(d, op, to + 1, to->a);
+        return px_put_check_members(d, op, to + 1, to->a);
     case PX_BRANCH:
         put_branch(d, i, to);
         return to + 1;
@@ -364,12 +321,12 @@ static struct kn_op *put(struct decoder *d, uint32_t i)
         return to + 1;
     case PX_CLUSTER_BARRIER:
     case PX_PHASE_WAIT:
-        if (check_of(d, op) == px_op_fence)
-            to = put_check(d, op, to);
+        if (px_check_of(d, op) == px_op_fence)
+            to = px_put_check(d, op, to);
         put_other(d, op, to);
         to++;
-        if (check_of(d, op) == px_op_passed)
-            start(op, to++, px_op_passed, px_op_passed);
+        if (px_check_of(d, op) == px_op_passed)
+            px_op_start(op, to++, px_op_passed, px_op_passed);
         return to;
     default:
         put_other(d, op, to);
@@ -378,6 +335,18 @@ static struct kn_op *put(struct decoder *d, uint32_t i)
 }
 
 // ---- all ----
+
+// Puts an operation at which some lanes of a warp meet first.
+static const struct kn_op *put_all(struct px_decoder *d, uint32_t i)
+{
+    struct kn_op *first = &d->out->ops[d->out->at[i]];
+    const struct kn_op *next = put(d, i);
+    if (d->meets[i] && !has_meet(d, i)) {
+        d->out->met[d->out->at[i]] = first->run[1];
+        first->run[1] = px_op_meet_first;
+    }
+    return next;
+}
 
 static struct px_decoded *decode(const struct px_program *program, unsigned flags)
 {
@@ -389,21 +358,22 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
             program->ops[i].destinations + program->ops[i].sources + program->ops[i].target_count;
     }
     const uint64_t size_B = sizeof(struct px_decoded) + most * sizeof(struct kn_op) +
-                            count * sizeof(kn_lane_fn *) +
+                            (count + most) * sizeof(kn_lane_fn *) +
                             (count + 1) * (2 * sizeof(uint32_t) + 3 * sizeof(bool)) +
                             (3ull * program->register_count + more) * sizeof(uint32_t);
     struct px_decoded *out = dm_calloc(1, size_B);
     if (!out)
         return NULL;
-    struct decoder d = {.program = program,
-                        .out = out,
-                        .checked = flags & PX_DECODE_CHECKED,
-                        .stepped = flags & PX_DECODE_STEPPED};
+    struct px_decoder d = {.program = program,
+                           .out = out,
+                           .checked = flags & PX_DECODE_CHECKED,
+                           .stepped = flags & PX_DECODE_STEPPED};
     d.forms = kn_forms(&d.form_count);
     out->program = program;
     out->ops = (struct kn_op *)(out + 1);
     d.links = (kn_lane_fn **)(out->ops + most);
-    out->at = (uint32_t *)(d.links + count);
+    out->met = d.links + count;
+    out->at = (uint32_t *)(out->met + most);
     out->offsets = out->at + count + 1;
     px_register *fills = out->offsets + program->register_count;
     d.more = fills + 2 * (size_t)program->register_count;
@@ -427,9 +397,10 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
                                .same = fills,
                                .offsets = out->offsets};
     px_layout_copies(&layout, !d.stepped, out->offsets);
-    if (!flags && !px_affine_find(&d.affine, &layout))
+    if (!flags && (!px_known_find(&d.known, &layout) || !px_affine_find(&d.affine, &layout)))
         goto no_memory;
     layout.pins = d.affine.pins;
+    layout.unread = d.known.unread;
     for (uint32_t i = 0; i < count; i++) {
         out->at[i] = out->op_count;
         out->op_count += ops_for(&d, i);
@@ -440,18 +411,20 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
         goto no_memory;
     if (!flags)
         px_chain_plan(program, d.meets, d.skips, fills, d.links);
-    px_fills_list(out, fills);
+    px_fills_list(out, d.known.unread, fills);
     for (uint32_t i = 0; i < count; i++) {
-        const struct kn_op *next = put(&d, i);
+        const struct kn_op *next = put_all(&d, i);
         assert(next == op_at(&d, i + 1)); // ops_for has the same rules
         (void)next;
     }
     static const struct px_op end = {.code = PX_EXIT};
-    start(&end, &out->ops[out->op_count++], px_op_exit, px_op_exit);
+    px_op_start(&end, &out->ops[out->op_count++], px_op_exit, px_op_exit);
     px_affine_free(&d.affine);
+    px_known_free(&d.known);
     return out;
 no_memory:
     px_affine_free(&d.affine);
+    px_known_free(&d.known);
     dm_free(out);
     return NULL;
 }

@@ -15,6 +15,7 @@ struct px_decoded {
     const struct px_program *program;
     struct kn_op *ops; // ends with the end of the kernel
     uint32_t op_count;
+    kn_lane_fn **met;  // by operation of ops: what px_op_meet_first runs for some lanes
     uint32_t *at;      // by operation of the program: the first one of ops for it
     uint32_t *offsets; // by register: in the register file, where temporary ones share places
     uint32_t file_B;   // of a register file, a multiple of 64
@@ -34,6 +35,7 @@ enum px_decode_flag {
 const struct px_decoded *px_decode(const struct px_program *program, unsigned flags);
 // Bytes of a register of a warp, by its letter (px_register_info).
 uint32_t px_register_size(char letter);
-// Lists the registers that are filled in, in memory for twice the registers of the program.
-void px_fills_list(struct px_decoded *decoded, px_register *list);
+// Lists the registers that are filled in, in memory for twice the registers of the program;
+// `unread` says by register which ones need not be, or is NULL.
+void px_fills_list(struct px_decoded *decoded, const bool *unread, px_register *list);
 void px_decoded_free(struct px_decoded *decoded);

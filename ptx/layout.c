@@ -232,7 +232,8 @@ uint64_t px_layout(struct px_layout *l, bool share)
     for (int predicates = 1; predicates >= 0; predicates--) {
         for (uint32_t i = 0; i < program->register_count; i++) {
             const char letter = program->registers[i].letter;
-            if (l->same[i] != i || (letter == 'p') != predicates || s.place[i] != NONE)
+            if (l->same[i] != i || (letter == 'p') != predicates || s.place[i] != NONE ||
+                (l->unread && l->unread[i]))
                 continue;
             l->offsets[i] = (uint32_t)at;
             at += px_register_size(letter);

@@ -6,12 +6,13 @@
 struct px_layout {
     const struct px_program *program;
     const struct kn_form *forms;
-    const bool *joins; // by operation: lanes may come here from elsewhere
-    bool *skips;       // by operation: px_layout_copies has made it unnecessary
-    px_register *same; // by register: the one in whose place it lies, or itself
-    uint32_t *offsets; // by register
-    const bool *pins;  // by register: it is not temporary; or NULL
-    bool *whole;       // by operation: set if it may write all lanes, also those not active
+    const bool *joins;  // by operation: lanes may come here from elsewhere
+    bool *skips;        // by operation: px_layout_copies has made it unnecessary
+    px_register *same;  // by register: the one in whose place it lies, or itself
+    uint32_t *offsets;  // by register
+    const bool *pins;   // by register: it is not temporary; or NULL
+    const bool *unread; // by register: it needs no place; or NULL
+    bool *whole;        // by operation: set if it may write all lanes, also those not active
 };
 
 // Compilers copy arguments and indices, which are filled in before the warp starts, to registers

@@ -57,14 +57,14 @@ static bool has_rank(const struct px_program *program, const struct px_register_
     return r->fill == PX_FILL_VARIABLE && program->module->variables[r->index].space == PX_SHARED;
 }
 
-void px_fills_list(struct px_decoded *decoded, px_register *list)
+void px_fills_list(struct px_decoded *decoded, const bool *unread, px_register *list)
 {
     const struct px_program *program = decoded->program;
     struct px_fills *const fills[] = {NULL, &decoded->launch, &decoded->block, &decoded->warp};
     for (int when = AT_LAUNCH; when <= AT_WARP; when++) {
         fills[when]->registers = list;
         for (uint32_t i = 0; i < program->register_count; i++)
-            if ((int)time_of(&program->registers[i]) == when)
+            if ((int)time_of(&program->registers[i]) == when && !(unread && unread[i]))
                 list[fills[when]->count++] = i;
         list += fills[when]->count;
     }

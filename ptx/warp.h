@@ -120,6 +120,6 @@ bool px_warp_time_out(struct px_warp *warp);
 const struct kn_op *px_warp_end(struct px_warp *warp, uint32_t lanes, const struct kn_op *next);
 // The operations of this room, for decode.c.
 kn_lane_fn px_op_jump, px_op_jump_some, px_op_branch, px_op_branch_some, px_op_branch_table,
-    px_op_meet, px_op_nothing, px_op_together, px_op_exit, px_op_trap, px_op_breakpoint,
-    px_op_barrier, px_op_cluster_barrier, px_op_phase_wait, px_op_unsupported, px_op_clock,
-    px_op_yield, px_op_builtin;
+    px_op_meet, px_op_meet_first, px_op_nothing, px_op_together, px_op_exit, px_op_trap,
+    px_op_breakpoint, px_op_barrier, px_op_barrier_all, px_op_cluster_barrier, px_op_phase_wait,
+    px_op_unsupported, px_op_clock, px_op_yield, px_op_builtin;

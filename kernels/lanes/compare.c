@@ -33,8 +33,7 @@
         return kn_bits_##bits(lanes);                                                              \
     }
 #endif
-#define COMPARISON(name, bits, A, condition, instruction)                                          \
-    COMPARE_BITS(name, bits, A, condition, instruction)                                            \
+#define COMPARISON_FORMS(name)                                                                     \
     KN_OPERATION(name##_all)                                                                       \
     {                                                                                              \
         KN_PREDICATE(op->d) = name##_bits(op, w);                                                  \
@@ -45,6 +44,9 @@
         kn_predicate_set(op, w, op->d, name##_bits(op, w));                                        \
         KN_NEXT;                                                                                   \
     }
+#define COMPARISON(name, bits, A, condition, instruction)                                          \
+    COMPARE_BITS(name, bits, A, condition, instruction)                                            \
+    COMPARISON_FORMS(name)
 
 // The other comparisons are these with their operands exchanged.
 #define COMPARE(bits)                                                                              \
@@ -57,6 +59,41 @@
 COMPARE(16)
 COMPARE(32)
 COMPARE(64)
+
+// The same with a constant of 32 bits in place of b: kn_op.i.
+#if defined(__AVX512BW__)
+#define COMPARE_CONSTANT_BITS(name, A, condition, instruction)                                     \
+    static inline uint32_t name##_bits(const struct kn_op *op, const struct kn_warp *w)            \
+    {                                                                                              \
+        const A *a = KN_REGISTER(A, op->a);                                                        \
+        const __m512i b = _mm512_set1_epi32((int)op->i);                                           \
+        return (uint32_t)instruction(_mm512_load_si512(a), b) |                                    \
+               (uint32_t)instruction(_mm512_load_si512(a + 16), b) << 16;                          \
+    }
+#else
+#define COMPARE_CONSTANT_BITS(name, A, condition, instruction)                                     \
+    static inline uint32_t name##_bits(const struct kn_op *op, const struct kn_warp *w)            \
+    {                                                                                              \
+        const A *a = KN_REGISTER(A, op->a), b = (A)op->i;                                          \
+        const int32_t yes = -1, no = 0;                                                            \
+        _Alignas(64) int32_t lanes[KN_LANES];                                                      \
+        KN_EACH_LANE                                                                               \
+        lanes[i] = (condition) ? yes : no;                                                         \
+        return kn_bits_32(lanes);                                                                  \
+    }
+#endif
+#define COMPARISON_CONSTANT(name, A, condition, instruction)                                       \
+    COMPARE_CONSTANT_BITS(name, A, condition, instruction)                                         \
+    COMPARISON_FORMS(name)
+COMPARISON_CONSTANT(setp_eq_32_constant, uint32_t, a[i] == b, _mm512_cmpeq_epi32_mask)
+COMPARISON_CONSTANT(setp_ne_32_constant, uint32_t, a[i] != b, _mm512_cmpneq_epi32_mask)
+#define COMPARE_CONSTANT(s, A, suffix)                                                             \
+    COMPARISON_CONSTANT(setp_lt_##s##_constant, A, a[i] < b, _mm512_cmplt_##suffix##_mask)         \
+    COMPARISON_CONSTANT(setp_le_##s##_constant, A, a[i] <= b, _mm512_cmple_##suffix##_mask)        \
+    COMPARISON_CONSTANT(setp_gt_##s##_constant, A, a[i] > b, _mm512_cmpgt_##suffix##_mask)         \
+    COMPARISON_CONSTANT(setp_ge_##s##_constant, A, a[i] >= b, _mm512_cmpge_##suffix##_mask)
+COMPARE_CONSTANT(u32, uint32_t, epu32)
+COMPARE_CONSTANT(s32, int32_t, epi32)
 
 // selp: d = predicate c ? a : b.
 #define SELECT(bits, chosen_bits)                                                                  \
@@ -106,9 +143,19 @@ CHOOSE(64)
         KN_ROW(selp_##bits, "selp." #bits, l "=" l l "p"),                                         \
         KN_ROW(slct_##bits##_s32, "slct." #bits ".s32", l "=" l l "w")
 
+#define CONSTANT_ROWS(s)                                                                           \
+    KN_ROW(setp_lt_##s##_constant, "setp.lt." #s ".constant", "p=wi"),                             \
+        KN_ROW(setp_le_##s##_constant, "setp.le." #s ".constant", "p=wi"),                         \
+        KN_ROW(setp_gt_##s##_constant, "setp.gt." #s ".constant", "p=wi"),                         \
+        KN_ROW(setp_ge_##s##_constant, "setp.ge." #s ".constant", "p=wi")
+
 const struct kn_form KN_FAMILY(compare)[] = {
     ROWS(16, "h"),
     ROWS(32, "w"),
     ROWS(64, "l"),
+    KN_ROW(setp_eq_32_constant, "setp.eq.32.constant", "p=wi"),
+    KN_ROW(setp_ne_32_constant, "setp.ne.32.constant", "p=wi"),
+    CONSTANT_ROWS(u32),
+    CONSTANT_ROWS(s32),
     {0},
 };

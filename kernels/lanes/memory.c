@@ -345,6 +345,41 @@ KN_OPERATION(affine_some)
         }                                                                                          \
     }
 
+// ---- known patterns ----
+
+// Addresses in shared memory that are consecutive if the warp's threads are in a row.
+static inline char *row_place(const struct kn_op *op, const struct kn_warp *w)
+{
+    const struct kn_memory *m = w->memory;
+    const uint32_t at = *KN_REGISTER(uint32_t, op->a) + (uint32_t)op->u;
+    const bool inside = at < m->shared_B && m->shared_B - at >= KN_LANES * sizeof(uint32_t);
+    return w->in_row && inside && !(at % sizeof(uint32_t)) ? m->shared + at : NULL;
+}
+
+KN_OPERATION(load_shared_row_all)
+{
+    const uint32_t *from = (const uint32_t *)(const void *)row_place(op, w);
+    if (__builtin_expect(!from, 0))
+        return load_shared_32_32_all(op, w);
+    uint32_t *d = KN_REGISTER(uint32_t, op->d);
+    KN_EACH_LANE
+    d[i] = from[i];
+    KN_NEXT;
+}
+
+KN_OPERATION(store_shared_row_all)
+{
+    uint32_t *to = (uint32_t *)(void *)row_place(op, w);
+    if (__builtin_expect(!to, 0))
+        return store_shared_32_32_all(op, w);
+    const uint32_t *from = KN_REGISTER(uint32_t, op->b);
+    KN_EACH_LANE
+    to[i] = from[i];
+    KN_NEXT;
+}
+#define load_shared_row_some load_shared_32_32_some
+#define store_shared_row_some store_shared_32_32_some
+
 #define SPACE_generic "generic."
 #define SPACE_shared "shared."
 #define SPACE_local "local."
@@ -434,5 +469,7 @@ const struct kn_form KN_FAMILY(memory)[] = {
     AFFINE_ROW(load_affine_s32, "ld.affine.s32", "w=wli"),
     AFFINE_ROW(store_affine_u32, "st.affine.u32", "=wlwi"),
     AFFINE_ROW(store_affine_s32, "st.affine.s32", "=wlwi"),
+    KN_ROW(load_shared_row, "ld.shared.32:32.row", "w=wi"),
+    KN_ROW(store_shared_row, "st.shared.32:32.row", "=wwi"),
     {0},
 };
