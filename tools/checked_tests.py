@@ -41,7 +41,7 @@ TSAN_TESTS = names('''
     calls-before-init; capture; contention; context; copy_large; egl_stream; external_semaphore;
     free_async; graph_conditional; graph_launch; graph_loop; graphics_order; graphics_random;
     host_waits; init; kernel; kernel_endless; kernel_exit; kernel_memory; module; order;
-    order graph; order objects; order outside; order random; own_threads; policy; ptx_async;
+    order graph; order objects; order outside; order random; policy; ptx_async;
     ptx_cluster; ptx_deadlock; schedule; semaphore_processes; shared_event; stream_memory;
     streams; truncated;
     virtual_graphics; vmm; wild_pointers; spin; mistakes deadlocks; mistakes semaphores;
