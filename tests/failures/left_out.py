@@ -47,8 +47,8 @@ def self_test():
     def test(name, protocol='tap', suite='p:api'):
         return {'name': name, 'suite': [suite], 'protocol': protocol}
 
-    tests = [test('a'), test('a' + VARIANT), test('b'), test('c'), test('d_1'), test('e', 'exitcode'),
-             test('f', suite='p:unit')]
+    tests = [test('a'), test('a' + VARIANT), test('b'), test('c'), test('d_1'),
+             test('e', 'exitcode'), test('f', suite='p:unit')]
     got = list(complaints(tests, '# x\na | why\nc | why\nd_* | why\n'))
     assert len(got) == 2 and got[0].startswith('"a" has a variant') and got[1].startswith(
         '"b" has no variant'), got
