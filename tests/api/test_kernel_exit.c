@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Functions of the program that would end a thread: kernels, host functions and destructors that
-// call pthread_exit, and kernels whose stack is full.
+// call pthread_exit, and kernels whose stack is full. Threads that kernels start.
 #include "../harness.h"
 
 #include <cardless.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdlib.h>
 
@@ -221,6 +222,54 @@ TEST(bad_address)
     EXPECT(!test_was_reported("KiB is full"));
 }
 
+// ---- threads of kernels ----
+
+static sem_t kernel_has_ended;
+static pthread_t thread_of_kernel;
+
+// Uses the memory while the kernel runs, and after it.
+static void *use_memory(void *data)
+{
+    volatile unsigned *words = data;
+    words[0] = 1;
+    sem_wait(&kernel_has_ended);
+    words[1] = words[0] + 1;
+    return NULL;
+}
+
+static void kernel_threads(unsigned *data)
+{
+    if (pthread_create(&thread_of_kernel, NULL, use_memory, data))
+        abort();
+    while (!*(volatile unsigned *)data)
+        sched_yield();
+}
+
+// A thread has the access of the thread that started it, as long as it lives.
+TEST(thread_of_kernel_uses_device_memory)
+{
+    static const cardlessKernelDesc list[] = {{KERNEL(threads), ONE_POINTER}};
+    static const cardlessModuleDesc table = {.magic = CARDLESS_MODULE_MAGIC,
+                                             .version = CARDLESS_VERSION,
+                                             .kernel_count = 1,
+                                             .kernels = list};
+    CUfunction f;
+    unsigned words[2];
+    start(KERNEL_SCALE);
+    MUST(cuModuleLoadData(&module, &table));
+    MUST(cuModuleGetFunction(&f, module, "threads"));
+    MUST(cuMemsetD8(memory, 0, 64));
+    EXPECT_EQ(sem_init(&kernel_has_ended, 0, 0), 0);
+    MUST(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&memory}, NULL));
+    EXPECT_OK(cuCtxSynchronize());
+    sem_post(&kernel_has_ended);
+    EXPECT_EQ(pthread_join(thread_of_kernel, NULL), 0);
+    EXPECT_OK(cuMemcpyDtoH(words, memory, sizeof words));
+    EXPECT_EQ(words[0], 1);
+    EXPECT_EQ(words[1], 2);
+}
+
 TESTS(CASE(exit_in_kernel), CASE(exit_in_worker), CASE(exit_in_fiber), CASE(exit_in_own_thread),
       CASE(exit_in_host_function), CASE(exit_in_callback), CASE(exit_in_destructor),
-      CASE(full_stack), CASE(full_stack_of_fiber), CASE(full_stack_of_thread), CASE(bad_address))
+      CASE(full_stack), CASE(full_stack_of_fiber), CASE(full_stack_of_thread), CASE(bad_address),
+      CASE(thread_of_kernel_uses_device_memory))
