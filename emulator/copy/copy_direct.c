@@ -8,11 +8,14 @@
 #include "pkey.h"
 #include "space.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 // A shorter copy takes less time than the way to the other API and back.
 enum { DIRECT_LEAST_B = 256 << 10 };
 
-// Whether another library may access the memory of an end. It cannot be left at a fault, so the
-// pages must stay once they have been accessed: files that other processes may shorten do not.
+// Whether another library may access the memory of an end, as far as is known without looking at
+// its pages. It cannot be left at a fault, so the pages must stay once they have been accessed.
 static bool is_lasting(const struct em_copy_place *place, const struct em_access *access)
 {
     if (place->storage || place->pageable || !place->may_fault)
@@ -75,6 +78,33 @@ static void access_pages(void *argument)
         }
 }
 
+// Whether pages of the rows, which have been accessed, may go away although the program keeps its
+// mappings: those of files, which other processes may shorten. (In /proc/self/pagemap, bit 61 marks
+// pages of files and of shared memory.) If that cannot be known, they may.
+static bool pages_may_go(const struct rows *r)
+{
+    enum { AT_ONCE = 512 };
+    static const uint64_t file_page = UINT64_C(1) << 61;
+    const uint64_t first = (uintptr_t)r->at.first / DM_PAGE,
+                   end = ((uintptr_t)r->at.first + (r->extent.depth - 1) * r->at.slice_B +
+                          (r->extent.height - 1) * r->at.pitch_B + r->extent.width_B - 1) /
+                             DM_PAGE +
+                         1;
+    uint64_t entries[AT_ONCE];
+    const int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    bool found = fd < 0;
+    for (uint64_t at = first; !found && at < end; at += AT_ONCE) {
+        const uint64_t count = end - at < AT_ONCE ? end - at : AT_ONCE;
+        const size_t size_B = count * sizeof *entries;
+        found = pread(fd, entries, size_B, (off_t)(at * sizeof *entries)) != (ssize_t)size_B;
+        for (uint64_t i = 0; !found && i < count; i++)
+            found = entries[i] & file_page;
+    }
+    if (fd >= 0)
+        close(fd);
+    return found;
+}
+
 // ---- the copy ----
 
 bool em_copy_run_directly(struct em_copy_command *c, CUresult *result)
@@ -85,7 +115,8 @@ bool em_copy_run_directly(struct em_copy_command *c, CUresult *result)
     const struct em_copy_place *other = to_absent ? &c->src : &c->dst;
     struct rows rows = rows_of(c, !to_absent);
     struct dm_fault fault;
-    if (!other->storage && (other->pageable || other->may_fault)) {
+    bool lasting = !other->storage;
+    if (lasting && (other->pageable || other->may_fault)) {
         const uint32_t keys = dm_pkey_enter();
         const int status =
             (other->may_fault ? dm_guarded_foreign : dm_guarded)(access_pages, &rows, &fault);
@@ -94,9 +125,10 @@ bool em_copy_run_directly(struct em_copy_command *c, CUresult *result)
             *result = em_copy_faulted(c, &fault);
             return true;
         }
+        lasting = !pages_may_go(&rows);
     }
     *result = CUDA_SUCCESS;
-    absent->passed_by = !other->storage && absent->watch->copy_directly(absent, &rows.at);
+    absent->passed_by = lasting && absent->watch->copy_directly(absent, &rows.at);
     if (!absent->passed_by)
         em_access_fetch(absent);
     return absent->passed_by;

@@ -2,8 +2,8 @@
 // Ready queues: commands that could run now, ordered by the rank that the policy gave them.
 //
 // A pairing heap inside the commands themselves, so that a command can always become ready without
-// allocating memory. Pushing takes one step. Popping takes a few, and at worst the logarithm of the
-// length on average.
+// allocating memory. Pushing takes one step. Popping takes the logarithm of the length, amortized,
+// and mostly less.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

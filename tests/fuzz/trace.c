@@ -129,7 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static uint8_t tables[4096];
     if (size < 2 || size > MOST || !nowhere)
         return 0;
-    // The first byte says what is where; the rest is records, and sometimes tables or the header.
+    // The first byte chooses the layout; the rest is records, and sometimes tables or the header.
     const uint8_t how = data[0];
     data++;
     size--;
@@ -164,7 +164,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
-// An input is changed by whole records, because few changes of bytes leave any.
+// Inputs are changed by whole records: if single bytes change, hardly any record stays valid.
 static uint64_t draw(uint64_t *state)
 {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);

@@ -53,6 +53,28 @@ TEST(read_only_host_memory)
     EXPECT(!memcmp(got, memory, BUFFER_B));
 }
 
+// Memory of a file, which another process may shorten at any time: OpenGL cannot be left at a
+// fault, so it does not access such memory.
+TEST(memory_of_a_file)
+{
+    gl_start(GL_CORE);
+    const int file = memfd_create("whole", MFD_CLOEXEC);
+    EXPECT(file >= 0 && !ftruncate(file, SIZE));
+    uint8_t *bytes = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    CUgraphicsResource r = cu_image(new_texture(1), GL_TEXTURE_2D, 0);
+    CUarray a = cu_map_array(r, 0, 0);
+    cu_read_array(a, ROW_B, HEIGHT, bytes);
+    EXPECT_EQ(transfers, 1);
+    EXPECT(!is_inside(given, bytes, SIZE));
+    EXPECT(!memcmp(bytes, want, SIZE));
+    EXPECT_OK(cuMemHostRegister(bytes, SIZE, 0));
+    cu_write_array(a, 0, 0, ROW_B, HEIGHT, bytes);
+    EXPECT(!is_inside(given, bytes, SIZE));
+    EXPECT_OK(cuMemHostUnregister(bytes));
+    unmap(r);
+    EXPECT_NO_DIAGNOSTIC();
+}
+
 // ---- order
 
 static void CUDA_CB nap(void *unused)
@@ -236,5 +258,64 @@ TEST(part_of_a_deleted_texture)
     unmap(r);
 }
 
-TESTS(CASE(bad_host_memory), CASE(read_only_host_memory), CASE(in_stream_order), CASE(others_go_on),
-      CASE(same_bytes), CASE(mixture), CASE(part_of_a_deleted_texture))
+// The program makes a texture larger while its bytes are read, and does not wait for the copy. What
+// the copy has then is the program's own affair, but it writes no other memory.
+static CUarray growing;
+static uint8_t *destination;
+static size_t pitch_B;
+
+static void *read_the_growing(void *unused)
+{
+    CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                       .srcArray = growing,
+                       .dstMemoryType = CU_MEMORYTYPE_HOST,
+                       .dstHost = destination,
+                       .dstPitch = pitch_B,
+                       .WidthInBytes = ROW_B,
+                       .Height = HEIGHT};
+    EXPECT_OK(cuCtxSetCurrent(context));
+    (void)!cuMemcpy2D(&c);
+    return unused;
+}
+
+static void grows(size_t pitch)
+{
+    pthread_t thread;
+    test_setting("CARDLESS_DIAGNOSTICS", "off");
+    gl_start(GL_CORE);
+    MUST(cuCtxGetCurrent(&context));
+    GLuint t = new_texture(1);
+    CUgraphicsResource r = cu_image(t, GL_TEXTURE_2D, 0);
+    growing = cu_map_array(r, 0, 0);
+    memset(got, 0xa5, sizeof got);
+    destination = got;
+    pitch_B = pitch;
+    holds = true;
+    EXPECT(!pthread_create(&thread, NULL, read_the_growing, NULL));
+    EXPECT(await(&inside));
+    glBindTexture(GL_TEXTURE_2D, t);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, 2 * WIDTH, 2 * HEIGHT, 0, GL_RGBA, GL_UNSIGNED_BYTE,
+                 want);
+    glFinish();
+    released = true;
+    pthread_join(thread, NULL);
+    size_t written = 0;
+    for (size_t at = pitch * HEIGHT; at < sizeof got; at++)
+        written += got[at] != 0xa5;
+    EXPECT_EQ(written, 0);
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+}
+
+TEST(grows_in_a_direct_copy)
+{
+    grows(ROW_B);
+}
+
+TEST(grows_in_a_staged_copy)
+{
+    grows(ROW_B + 2); // OpenGL's rows are whole elements apart
+}
+
+TESTS(CASE(bad_host_memory), CASE(read_only_host_memory), CASE(memory_of_a_file),
+      CASE(in_stream_order), CASE(others_go_on), CASE(same_bytes), CASE(mixture),
+      CASE(part_of_a_deleted_texture), CASE(grows_in_a_direct_copy), CASE(grows_in_a_staged_copy))

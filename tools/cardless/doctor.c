@@ -163,7 +163,7 @@ static void check_vulkan_layer(void)
     bool there = !vulkan_layer_folder(folder, sizeof folder);
     print_finding(
         there, "Vulkan layer",
-        there ? folder : "not built: it needs the Vulkan headers (libvulkan-dev)",
+        there ? folder : "not there: it is built if the Vulkan headers are (libvulkan-dev)",
         there ? "`cardless run` compares CUDA's descriptors with the Vulkan images they describe"
               : "mistakes that need Vulkan's side (B09, I04, I07, M06, M13) are not reported");
 }

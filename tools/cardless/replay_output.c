@@ -47,7 +47,8 @@ static bool compare_address(struct replay_job *job, struct pair p, bool is_opaqu
     if (old < SMALL || now < SMALL)
         return old == now || (is_opaque && !old == !now) || differ(job, name, "%#llx", old, now);
     const uint64_t expected = replay_address(job->replay, old, &found);
-    // Memory that has ended may have had the address, and another size.
+    // An address that is known may be that of memory which has ended, and which was of another
+    // size.
     if (!found || replay_is_born(job->replay, job->index, old)) {
         replay_add_memory(job->replay, job->index, old, now, false);
         return true;
@@ -101,7 +102,7 @@ static bool compare_elements(struct replay_job *job, const struct replay_scope *
     return true;
 }
 
-// A pointer of the driver's, inside an output.
+// Compares a pointer that the driver has put into an output, and what it points to.
 static bool compare_target(struct replay_job *job, const struct replay_scope *outer,
                            const cardlessMember *m, const cardlessShape *s, struct pair p,
                            const char *name)

@@ -43,8 +43,8 @@ static bool shares(const struct trace_model *m, uint32_t older, uint32_t memory)
            trace_memory_overlaps(&m->memories[older], &m->memories[memory]);
 }
 
-// The older living memory that this one is made of: the newest one without an address, such as an
-// import, else the oldest mapping. TRACE_NONE: nothing else has some of these bytes.
+// The memory of which this one shows a part: the newest one that lives and has no address, such as
+// an import, else the oldest mapping. TRACE_NONE: no other memory has any of these bytes.
 static uint32_t below(const struct trace_model *m, uint32_t memory)
 {
     uint32_t oldest = TRACE_NONE;
@@ -58,7 +58,7 @@ static uint32_t below(const struct trace_model *m, uint32_t memory)
     return oldest;
 }
 
-// "memory 2 (imported memory): 64 bytes at 0x…; the bytes of memory 1 from 4096 on; overlaps …".
+// "memory 2, imported memory: 64 bytes at 0x…; the bytes of memory 1 from 4096 on; overlaps …".
 static void add_memory(struct step_lines *l, const struct trace_model *m, uint32_t memory)
 {
     const struct trace_memory *a = &m->memories[memory];

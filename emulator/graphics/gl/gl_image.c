@@ -88,13 +88,6 @@ static bool image_look(const struct gl_functions *gl, struct call *c, uint32_t f
     return status == EM_GL_OK || (status == EM_GL_RESIZED && e->width && !is_cube(o));
 }
 
-// Whether a call's box is the whole level.
-static bool is_level(const struct call *c)
-{
-    const struct em_gl_bytes *b = c->bytes;
-    return c->box->width == b->width && c->box->height == b->height && c->box->depth == b->depth;
-}
-
 static void image_set_rows(const struct gl_functions *gl, bool pack, uint64_t row_el, uint64_t rows)
 {
     gl->PixelStorei(pack ? GL_PACK_ROW_LENGTH : GL_UNPACK_ROW_LENGTH, (gl_int)row_el);
@@ -108,7 +101,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 // ---- reading
 
-// Reads a level, or a face of it. Rows are row_el elements apart, slices `rows` rows.
+// Reads a level, or a face of it, as large as it is now. Rows are row_el elements apart, slices
+// `rows` rows.
 static void image_read_level(const struct gl_functions *gl, const struct call *c, uint32_t face,
                              void *to, uint64_t row_el, uint64_t rows)
 {
@@ -119,7 +113,8 @@ static void image_read_level(const struct gl_functions *gl, const struct call *c
                     t->type, to);
 }
 
-// Reads a box of a level, or of a face, by the texture's name.
+// Reads a box of a level, or of a face, by the texture's name. If the program makes the level
+// larger or smaller in another thread meanwhile, no memory is written that the box does not have.
 static void image_read_box(const struct gl_functions *gl, const struct call *c, uint32_t face,
                            const struct em_gl_box *b, void *to)
 {
@@ -203,8 +198,7 @@ static void image_run_read(struct em_gl_group *group, const struct gl_functions 
     const struct em_gl_bytes *b = c->bytes;
     uint64_t element_B = o->image.transfer.element_B;
     uint32_t first = is_cube(o) ? c->box->z : 0, faces = is_cube(o) ? c->box->depth : 1;
-    bool named = o->kind == EM_GL_TEXTURE && gl->GetTextureSubImage && !is_level(c) &&
-                 em_gl_image_is_named(gl, o);
+    bool named = o->kind == EM_GL_TEXTURE && gl->GetTextureSubImage && em_gl_image_is_named(gl, o);
     struct em_gl_extent e;
     struct em_gl_box part;
     char *to;
@@ -216,10 +210,10 @@ static void image_run_read(struct em_gl_group *group, const struct gl_functions 
             continue;
         if (o->kind != EM_GL_TEXTURE)
             image_read_framebuffer(gl, c, &part, to);
-        else if (is_whole(&part, e))
-            image_read_level(gl, c, face, to, b->pitch_B / element_B, b->slice_B / b->pitch_B);
         else if (named)
             image_read_box(gl, c, face, &part, to);
+        else if (is_whole(&part, e))
+            image_read_level(gl, c, face, to, b->pitch_B / element_B, b->slice_B / b->pitch_B);
         else
             image_read_part(gl, c, face, e, &part, to);
     }

@@ -309,10 +309,12 @@ CUresult em_gl_register_image(unsigned image, unsigned target, unsigned flags,
     if (r)
         return r;
     if (!object->image.shown) {
-        r = em_mistake(G11, CUDA_ERROR_INVALID_VALUE,
-                       "%s %u has the internal format %#x; CUDA supports only formats of 1 to 4 "
-                       "channels, all of the same kind and of 8, 16 or 32 bits",
-                       em_gl_kind_text(object->kind), image, object->image.format.number);
+        r = em_mistake(
+            G11, CUDA_ERROR_INVALID_VALUE,
+            "%s %u has the internal format %#x; CUDA supports only formats of 1 to 4 "
+            "channels, all of the same kind and of 8, 16 or 32 bits, and none that is signed "
+            "normalized",
+            em_gl_kind_text(object->kind), image, object->image.format.number);
         em_gl_object_close(object);
         return r;
     }
