@@ -153,6 +153,12 @@ unsigned kn_cpu_flags_detected(void)
     return flags;
 }
 
+// For limits that plain C reads, which runs while another thread is in kn_init().
+static void set_limit(uint64_t *limit_B, uint64_t value_B)
+{
+    __atomic_store_n(limit_B, value_B, __ATOMIC_RELAXED);
+}
+
 #if KN_HAVE_X86
 // The limits above were measured on Intel's Cascade Lake (L1 of 32 KiB). Intel's processors from
 // Ice Lake on have a larger L1 and more lines in flight. On family 6, model 207 (L1 of 48 KiB, L2
@@ -168,10 +174,10 @@ static void tune_for_intel(void)
         data_cache_B(LEAF, 1) < L1_MIN_B)
         return;
     l2_B = data_cache_B(LEAF, 2);
-    kn_prefetch_min_B = 8 << 10;
-    kn_far_min_B = 128 << 10;
-    kn_stream_min_B = 2 * l2_B > STREAM_LEAST_B ? 2 * l2_B : STREAM_LEAST_B;
-    kn_copy_stream_min_B = kn_stream_min_B;
+    set_limit(&kn_prefetch_min_B, 8 << 10);
+    set_limit(&kn_far_min_B, 128 << 10);
+    kn_copy_stream_min_B = 2 * l2_B > STREAM_LEAST_B ? 2 * l2_B : STREAM_LEAST_B;
+    set_limit(&kn_stream_min_B, kn_copy_stream_min_B);
     kn_copy_stream_pages = 8;
     kn_string_max_B = UINT64_MAX;
     kn_fill_stream_min_B = FILL_STREAM_MIN_B;
@@ -193,7 +199,8 @@ static void tune_for_amd(void)
     if (family >= 0x1a) {
         kn_copy_string_min_B = 1 << 20;
         kn_string_max_B = UINT64_MAX;
-        kn_stream_min_B = kn_stream_shifted_min_B = STREAM_LEAST_B;
+        set_limit(&kn_stream_min_B, STREAM_LEAST_B);
+        set_limit(&kn_stream_shifted_min_B, STREAM_LEAST_B);
         return;
     }
     if (family == 0x19 && !(kn_cpu_flags_detected() & KN_CPU_AVX512)) // Zen 4 has AVX-512
@@ -202,7 +209,7 @@ static void tune_for_amd(void)
         return;
     l3_B = data_cache_B(LEAF, 3);
     if (l3_B)
-        kn_stream_min_B = stream_min_B(l3_B);
+        set_limit(&kn_stream_min_B, stream_min_B(l3_B));
 }
 #endif
 
@@ -266,7 +273,7 @@ void kn_init(void)
 
     if (!atomic_compare_exchange_strong(&state, &fresh, FILLING))
         return;
-    kn_stream_min_B = stream_threshold_B();
+    set_limit(&kn_stream_min_B, stream_threshold_B());
     for (unsigned flags = 0; flags < TABLES; flags++)
         fill_table(&tables[flags], let_through(flags));
 #if KN_HAVE_X86

@@ -208,7 +208,8 @@ void TILE_SUFFIX(kn_untile_box)(const struct kn_linear *dst, const struct kn_sur
         return;
     }
 #ifdef TILE_UNTILE_SHIFTED
-    if (width_B * rows * slices >= kn_stream_shifted_min_B && TILE_UNTILE_SHIFTED(dst, src, box)) {
+    if (width_B * rows * slices >= tile_limit(&kn_stream_shifted_min_B) &&
+        TILE_UNTILE_SHIFTED(dst, src, box)) {
         TILE_FENCE();
         return;
     }

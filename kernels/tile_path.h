@@ -57,15 +57,21 @@ static inline __attribute__((always_inline)) void tile_write_ahead(uintptr_t at,
         __builtin_prefetch((const void *)(at + row * pitch_B), 1, 3);
 }
 
+// Plain C runs while another thread still sets the limits (kn_init).
+static inline uint64_t tile_limit(const uint64_t *limit_B)
+{
+    return __atomic_load_n(limit_B, __ATOMIC_RELAXED);
+}
+
 // `alignment` is the bitwise or of all addresses and pitches that lines of the destination begin
 // at.
 static inline enum tile_path tile_path(uint64_t size_B, uintptr_t alignment, bool can_stream)
 {
-    if (can_stream && size_B >= kn_stream_min_B && !(alignment & 63))
+    if (can_stream && size_B >= tile_limit(&kn_stream_min_B) && !(alignment & 63))
         return TILE_STREAMED;
-    if (size_B < kn_prefetch_min_B)
+    if (size_B < tile_limit(&kn_prefetch_min_B))
         return TILE_CACHED;
-    return size_B < kn_far_min_B ? TILE_PREFETCHED : TILE_FAR;
+    return size_B < tile_limit(&kn_far_min_B) ? TILE_PREFETCHED : TILE_FAR;
 }
 
 static inline bool tile_path_prefetches(enum tile_path path)

@@ -230,8 +230,8 @@ static pthread_t thread_of_kernel;
 // Uses the memory while the kernel runs, and after it.
 static void *use_memory(void *data)
 {
-    volatile unsigned *words = data;
-    words[0] = 1;
+    unsigned *words = data;
+    __atomic_store_n(&words[0], 1, __ATOMIC_RELEASE);
     sem_wait(&kernel_has_ended);
     words[1] = words[0] + 1;
     return NULL;
@@ -241,7 +241,7 @@ static void kernel_threads(unsigned *data)
 {
     if (pthread_create(&thread_of_kernel, NULL, use_memory, data))
         abort();
-    while (!*(volatile unsigned *)data)
+    while (!__atomic_load_n(data, __ATOMIC_ACQUIRE))
         sched_yield();
 }
 
