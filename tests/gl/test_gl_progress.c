@@ -198,7 +198,7 @@ TEST(texture)
     EXPECT_EQ(bytes[4], 5);
     meanwhile("glIsTexture", map, r);
     EXPECT_OK(cuGraphicsSubResourceGetMappedArray(&a, r, 0, 0));
-    meanwhile("glGetTexImage", read_all, a);
+    meanwhile("glGetTextureSubImage", read_all, a);
     EXPECT_EQ(bytes[0], 1);
     EXPECT_NO_DIAGNOSTIC();
 }
@@ -313,7 +313,7 @@ TEST(same_bytes)
     start();
     array = cu_map_array(cu_image(new_texture(5), GL_TEXTURE_2D, 0), 0, 0);
     memset(bytes, 0, sizeof bytes);
-    held = "glGetTexImage";
+    held = "glGetTextureSubImage";
     EXPECT(!pthread_create(&waker, NULL, release_later, NULL));
     EXPECT(!pthread_create(&reader, NULL, read_too, NULL));
     read_all(array);
