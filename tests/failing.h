@@ -91,7 +91,8 @@ static inline bool failing_reported(const char *diagnostics)
     FILE *f = fopen(diagnostics, "r");
     while (f && !found && fgets(line, sizeof line, f)) {
         found = strstr(line, "\"result\":\"CUDA_ERROR_OUT_OF_MEMORY\"") ||
-                strstr(line, "\"result\":\"cudaErrorMemoryAllocation\"");
+                strstr(line, "\"result\":\"cudaErrorMemoryAllocation\"") ||
+                strstr(line, "out of host memory to watch");
         reports |= ended && !strncmp(line, "{\"id\":\"O0", 9); // of the ordering checker
         ended |= strstr(line, "out of host memory for CARDLESS_CHECK") != NULL;
     }

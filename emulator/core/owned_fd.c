@@ -75,8 +75,12 @@ static void owned_fd_take(struct em_owned_fd *o, const char *type, uint32_t numb
     if (before)
         em_owned_fd_check(before);
     if (DM_TABLE_ADD(all, fd.fd, o)) {
-        o->fd.fd = -1; // without memory to watch the number, it is closed at once
+        o->fd.fd = -1;
         close(fd);
+        em_explain(CUDA_SUCCESS,
+                   "out of host memory to watch file descriptor %d, which is closed now: if the "
+                   "program goes on using it, that is not reported",
+                   fd);
     }
 }
 

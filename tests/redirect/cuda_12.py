@@ -37,6 +37,8 @@ def build(clang, source, header, folders, out):
     ptx, program = out / 'device.ptx', out / 'program.o'
     host = ['--cuda-host-only', '-Xclang', '-fcuda-include-gpubinary', '-Xclang', ptx]
     subprocess.run([*flags, *DEVICE, source, '-o', ptx], check=True)
+    with open(ptx, 'ab') as f:
+        f.write(b'\0')  # newer clangs embed the bytes of the file alone
     subprocess.run([*flags, *host, '-c', source, '-o', program], check=True)
     return program
 

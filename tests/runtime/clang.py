@@ -22,6 +22,12 @@ def skip(reason):
     sys.exit(77)
 
 
+def end_text(path):
+    """Ends PTX text by a zero. Newer clangs embed the bytes of the file alone."""
+    with open(path, 'ab') as f:
+        f.write(b'\0')
+
+
 def main():
     source, printed, include, libraries = sys.argv[1:]
     clang = shutil.which('clang++')
@@ -36,6 +42,7 @@ def main():
         ptx, program = f'{folder}/device.ptx', f'{folder}/program'
         host = ['-Xclang', '-fcuda-include-gpubinary', '-Xclang', ptx]
         subprocess.run([*flags, *DEVICE, source, '-o', ptx], check=True)
+        end_text(ptx)
         subprocess.run([*flags, '--cuda-host-only', *host, '-c', source, '-o', program + '.o'],
                        check=True)
         subprocess.run([clang, program + '.o', '-o', program, f'-L{libraries}', '-lcudart'],
