@@ -39,6 +39,7 @@ void em_order_start(void);
 // Precondition: em_lock NOT held.
 void em_order_finish(void);
 // Ends the checks if the host has run out of memory for them, and says so.
+// Precondition: em_lock held.
 void em_order_stop_if_failed(void);
 
 // A graph launch, for its steps.
