@@ -80,25 +80,25 @@ static void access_pages(void *argument)
 
 // Whether pages of the rows, which have been accessed, may go away although the program keeps its
 // mappings: those of files, which other processes may shorten. (In /proc/self/pagemap, bit 61 marks
-// pages of files and of shared memory.) If that cannot be known, they may.
+// pages of files and of shared memory.) If that cannot be known, they may. To look at each page
+// would take a sixth of the time of a copy. One in 256 KiB and the last one suffice, because the
+// memory of a copy is nearly always one mapping.
 static bool pages_may_go(const struct rows *r)
 {
-    enum { AT_ONCE = 512 };
+    enum { STEP = DIRECT_LEAST_B / DM_PAGE };
     static const uint64_t file_page = UINT64_C(1) << 61;
     const uint64_t first = (uintptr_t)r->at.first / DM_PAGE,
-                   end = ((uintptr_t)r->at.first + (r->extent.depth - 1) * r->at.slice_B +
-                          (r->extent.height - 1) * r->at.pitch_B + r->extent.width_B - 1) /
-                             DM_PAGE +
-                         1;
-    uint64_t entries[AT_ONCE];
+                   last = ((uintptr_t)r->at.first + (r->extent.depth - 1) * r->at.slice_B +
+                           (r->extent.height - 1) * r->at.pitch_B + r->extent.width_B - 1) /
+                          DM_PAGE;
+    uint64_t entry;
     const int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     bool found = fd < 0;
-    for (uint64_t at = first; !found && at < end; at += AT_ONCE) {
-        const uint64_t count = end - at < AT_ONCE ? end - at : AT_ONCE;
-        const size_t size_B = count * sizeof *entries;
-        found = pread(fd, entries, size_B, (off_t)(at * sizeof *entries)) != (ssize_t)size_B;
-        for (uint64_t i = 0; !found && i < count; i++)
-            found = entries[i] & file_page;
+    for (uint64_t at = first; !found; at = last - at < STEP ? last : at + STEP) {
+        found = pread(fd, &entry, sizeof entry, (off_t)(at * sizeof entry)) != sizeof entry ||
+                entry & file_page;
+        if (at == last)
+            break;
     }
     if (fd >= 0)
         close(fd);
