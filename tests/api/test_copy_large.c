@@ -18,11 +18,12 @@ static unsigned char *pages(size_t size)
     return p;
 }
 
-static void pattern(unsigned char *p, size_t size, uint32_t x)
+static void pattern(unsigned char *p, size_t size, uint64_t x)
 {
-    for (size_t i = 0; i < size; i++) {
-        x = x * 1664525u + 1013904223u;
-        p[i] = (unsigned char)(x >> 24);
+    for (size_t i = 0; i < size; i += sizeof x) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        const uint64_t word = x ^ x >> 32; // the upper half is the random one
+        memcpy(p + i, &word, size - i < sizeof word ? size - i : sizeof word);
     }
 }
 
@@ -57,9 +58,13 @@ static void expect_filled(CUdeviceptr p, size_t pitch, size_t width_B, size_t ro
                           const void *value, size_t value_B, unsigned char around)
 {
     memset(a, around, SIZE);
-    for (size_t row = 0; row < rows; row++)
-        for (size_t x = 0; x < width_B; x++)
-            a[row * pitch + x] = ((const unsigned char *)value)[x & (value_B - 1)];
+    for (size_t row = 0; row < rows; row++) {
+        unsigned char *to = a + row * pitch;
+        if (value_B == 1)
+            memset(to, *(const unsigned char *)value, width_B);
+        for (size_t x = 0; value_B > 1 && x < width_B; x += value_B)
+            memcpy(to + x, value, value_B);
+    }
     EXPECT_OK(cuMemcpyDtoH(b, p, SIZE));
     EXPECT(!memcmp(a, b, SIZE));
 }

@@ -157,7 +157,7 @@ static void check_round(const struct kn_chain *const *all, unsigned count, unsig
             steps[0].chain->form, steps[length - 1].chain->form);
 }
 
-void ca_check_chains(const struct kn_dsp *dsp, unsigned rounds)
+void ca_check_chains(const struct kn_dsp *dsp)
 {
     unsigned form_count, count = 0;
     const struct kn_chain *const *chains = kn_chains();
@@ -174,7 +174,7 @@ void ca_check_chains(const struct kn_dsp *dsp, unsigned rounds)
         return;
     ca_arena_init(&got, CA_FILE_B);
     ca_arena_init(&expected, CA_FILE_B);
-    for (unsigned round = 0; round < 100 * rounds; round++)
+    for (unsigned round = 0; round < ca_cases(100); round++)
         for (unsigned second = 0; second < count; second++)
             check_round(all, count, second, &got, &expected);
     ca_arena_finish(&got);

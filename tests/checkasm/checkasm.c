@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 static uint64_t random_state = 1, first_seed;
+static unsigned rounds = 1, part = 1;
 static unsigned failures;
 static unsigned current_flags;
 static const char *running = "?"; // the function under test
@@ -31,6 +32,11 @@ uint64_t ca_random(void)
 uint64_t ca_below(uint64_t limit)
 {
     return ca_random() % limit;
+}
+
+unsigned ca_cases(unsigned count)
+{
+    return (count * rounds + part - 1) / part;
 }
 
 void ca_random_bytes(void *dst, size_t size_B)
@@ -178,7 +184,7 @@ static void catch_crashes(void)
         sigaction(signals[i], &action, NULL);
 }
 
-static void check_family(ca_check_fn *check, unsigned rounds)
+static void check_family(ca_check_fn *check)
 {
     uint64_t *const limits[] = {
         &kn_stream_min_B,        &kn_stream_shifted_min_B, &kn_prefetch_min_B,    &kn_far_min_B,
@@ -190,18 +196,20 @@ static void check_family(ca_check_fn *check, unsigned rounds)
     for (unsigned i = 0; i < LIMITS; i++)
         before[i] = *limits[i];
     if (!sigsetjmp(after_crash, 1))
-        check(kn_dsp(), rounds);
+        check(kn_dsp());
     for (unsigned i = 0; i < LIMITS; i++)
         *limits[i] = before[i];
 }
 
-static void check_all(unsigned rounds)
+static void check_all(void)
 {
-    // The first five also test plain C: the references against models, and fetches of textures.
+    // The first tests plain C alone, and the next four test plain C too: the references against
+    // models, and fetches of textures.
     static ca_check_fn *const all[] = {
-        ca_check_models,  ca_check_convert_models, ca_check_lane_models, ca_check_sample,
-        ca_check_surface, ca_check_copy,           ca_check_fill,        ca_check_tile,
-        ca_check_convert, ca_check_lanes,          ca_check_chains};
+        ca_check_lane_models, ca_check_models, ca_check_convert_models, ca_check_sample,
+        ca_check_surface,     ca_check_copy,   ca_check_fill,           ca_check_tile,
+        ca_check_convert,     ca_check_lanes,  ca_check_chains};
+    enum { ALL = sizeof(all) / sizeof(*all) };
 
     catch_crashes();
     for (unsigned flags = 0; flags < 1u << KN_CPU_FLAG_COUNT; flags = flags << 1 | 1) {
@@ -211,14 +219,13 @@ static void check_all(unsigned rounds)
         current_flags = kn_cpu_flags();
         printf("%s\n", kn_cpu_name(current_flags));
         fflush(stdout);
-        for (unsigned i = 0; i < (current_flags ? sizeof(all) / sizeof(*all) : 5); i++)
-            check_family(all[i], rounds);
+        for (unsigned i = current_flags ? 1 : 0; i < (current_flags ? ALL : 5); i++)
+            check_family(all[i]);
     }
 }
 
 int main(int argc, char **argv)
 {
-    unsigned rounds = 1;
     uint64_t seed = 1, min_B = 4 << 10, max_B = 16 << 20;
     const char *bench = NULL;
     unsigned milliseconds = 100;
@@ -228,6 +235,9 @@ int main(int argc, char **argv)
             seed = strtoull(argv[i] + 7, NULL, 0);
         } else if (!strncmp(argv[i], "--rounds=", 9)) {
             rounds = (unsigned)strtoul(argv[i] + 9, NULL, 0);
+        } else if (!strncmp(argv[i], "--part=", 7)) {
+            part = (unsigned)strtoul(argv[i] + 7, NULL, 0);
+            part += !part;
         } else if (!strcmp(argv[i], "--bench")) {
             bench = "";
         } else if (!strncmp(argv[i], "--bench=", 8)) {
@@ -239,7 +249,7 @@ int main(int argc, char **argv)
         } else if (!strncmp(argv[i], "--time=", 7)) {
             milliseconds = (unsigned)strtoul(argv[i] + 7, NULL, 0);
         } else {
-            fprintf(stderr, "usage: checkasm [--seed=N] [--rounds=N]\n"
+            fprintf(stderr, "usage: checkasm [--seed=N] [--rounds=N] [--part=N]\n"
                             "       checkasm --bench[=function] [--min=KiB] [--max=KiB] "
                             "[--time=milliseconds a row]\n");
             return 2;
@@ -257,7 +267,7 @@ int main(int argc, char **argv)
         ca_bench_lanes(*bench ? bench : NULL, milliseconds);
         return 0;
     }
-    check_all(rounds);
+    check_all();
     printf("checkasm: %u failures (seed %llu)\n", failures, (unsigned long long)seed);
     return failures != 0;
 }

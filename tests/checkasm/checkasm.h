@@ -37,9 +37,11 @@ int ca_same(const char *function, const struct ca_arena *got, const struct ca_ar
 // Names the function under test, for the message if it crashes.
 void ca_begin(const char *function);
 
-// Test a family: functions of `dsp`, which is also kn_dsp(), against the C table. `rounds` scales
-// the number of cases.
-typedef void ca_check_fn(const struct kn_dsp *dsp, unsigned rounds);
+// How many cases a loop of `count` takes: times --rounds, and one in --part of them.
+unsigned ca_cases(unsigned count);
+
+// Test a family: functions of `dsp`, which is also kn_dsp(), against the C table.
+typedef void ca_check_fn(const struct kn_dsp *dsp);
 ca_check_fn ca_check_copy, ca_check_fill, ca_check_tile, ca_check_convert, ca_check_lanes,
     ca_check_chains, ca_check_sample, ca_check_surface;
 // Test the entry points, and with them the functions of `dsp`, against byte-by-byte models. This

@@ -45,7 +45,7 @@ struct arenas {
 };
 
 static void check_decode(const struct kn_dsp *dsp, const struct kn_dsp *c, struct arenas *m,
-                         unsigned kind, unsigned rounds)
+                         unsigned kind)
 {
     const uint32_t all = bytes_of(kind) == 1 ? 256 : 65536;
 
@@ -74,7 +74,7 @@ static void check_decode(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
                     first, channels);
         }
     }
-    for (unsigned i = 0; i < 300 * rounds; i++) {
+    for (unsigned i = 0; i < ca_cases(300); i++) {
         unsigned channels = bytes_of(kind) ? 1 + (unsigned)ca_below(4) : 4;
         uint64_t count = random_count(channels);
         size_t to = ca_arena_place(&m->a, count * 4),
@@ -90,7 +90,7 @@ static void check_decode(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
 }
 
 static void check_encode(const struct kn_dsp *dsp, const struct kn_dsp *c, struct arenas *m,
-                         unsigned kind, unsigned rounds)
+                         unsigned kind)
 {
     uint64_t special = kind >= KN_KIND_UINT8 ? 0 : ca_special_floats(NULL, 0, 0);
     const uint32_t step = ARENA_B / 4;
@@ -108,7 +108,7 @@ static void check_encode(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
                     name_of(kind), (unsigned long long)first, channels);
         }
     }
-    for (unsigned i = 0; i < 300 * rounds; i++) {
+    for (unsigned i = 0; i < ca_cases(300); i++) {
         unsigned channels = bytes_of(kind) ? 1 + (unsigned)ca_below(4) : 4;
         uint64_t count = random_count(channels);
         size_t to = ca_arena_place(&m->a, row_B(kind, count)),
@@ -127,7 +127,7 @@ static void check_encode(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
 }
 
 static void check_cast(const struct kn_dsp *dsp, const struct kn_dsp *c, struct arenas *m,
-                       unsigned to_class, unsigned from_class, unsigned rounds)
+                       unsigned to_class, unsigned from_class)
 {
     const uint64_t special = from_class == KN_CLASS_FLOAT ? ca_special_floats(NULL, 0, 0) : 0,
                    step = ARENA_B / 4;
@@ -143,7 +143,7 @@ static void check_cast(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
         ca_same("cast", &m->a, &m->b, "class %u to %u, special values from %llu on", from_class,
                 to_class, (unsigned long long)first);
     }
-    for (unsigned i = 0; i < 300 * rounds; i++) {
+    for (unsigned i = 0; i < ca_cases(300); i++) {
         uint64_t count = random_count(1);
         size_t to = ca_arena_place(&m->a, count * 4), from = ca_arena_place(&m->source, count * 4);
         ca_arena_unseal(&m->source);
@@ -161,12 +161,12 @@ static void check_cast(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
 }
 
 static void check_repack(const struct kn_dsp *dsp, const struct kn_dsp *c, struct arenas *m,
-                         unsigned size_log2, unsigned rounds)
+                         unsigned size_log2)
 {
     unsigned channel_B = 1u << size_log2;
 
     ca_begin("repack");
-    for (unsigned i = 0; i < 2000 * rounds; i++) {
+    for (unsigned i = 0; i < ca_cases(2000); i++) {
         struct kn_repack how = {.dst_channels = (uint8_t)(1 + ca_below(4)),
                                 .src_channels = (uint8_t)(1 + ca_below(4)),
                                 .one = (uint32_t)ca_random()};
@@ -192,12 +192,11 @@ static void check_repack(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
 }
 
 // Converts rows of one format that alternate with rows of another in one buffer.
-static void check_between(const struct kn_dsp *dsp, const struct kn_dsp *c, struct arenas *m,
-                          unsigned rounds)
+static void check_between(const struct kn_dsp *dsp, const struct kn_dsp *c, struct arenas *m)
 {
     ca_begin("convert_rows between its rows");
     ca_random_bytes(m->a.base, m->a.size_B);
-    for (unsigned i = 0; i < 1500 * rounds; i++) {
+    for (unsigned i = 0; i < ca_cases(1500); i++) {
         struct kn_format to = {(uint8_t)ca_below(KN_KIND_COUNT), 4, ca_below(2)},
                          from = {(uint8_t)ca_below(KN_KIND_COUNT), 4, ca_below(2)};
         uint64_t width = 1 + ca_below(ca_below(4) ? 80 : 300), rows = 1 + ca_below(3),
@@ -217,7 +216,7 @@ static void check_between(const struct kn_dsp *dsp, const struct kn_dsp *c, stru
     }
 }
 
-void ca_check_convert(const struct kn_dsp *dsp, unsigned rounds)
+void ca_check_convert(const struct kn_dsp *dsp)
 {
     const struct kn_dsp *c = kn_dsp_for(0);
     struct arenas m;
@@ -227,17 +226,17 @@ void ca_check_convert(const struct kn_dsp *dsp, unsigned rounds)
     ca_arena_init(&m.source, ARENA_B);
     for (unsigned kind = 0; kind < KN_KIND_COUNT; kind++) {
         if (dsp->convert.decode[kind] && dsp->convert.decode[kind] != c->convert.decode[kind])
-            check_decode(dsp, c, &m, kind, rounds);
+            check_decode(dsp, c, &m, kind);
         if (dsp->convert.encode[kind] && dsp->convert.encode[kind] != c->convert.encode[kind])
-            check_encode(dsp, c, &m, kind, rounds);
+            check_encode(dsp, c, &m, kind);
     }
     for (unsigned to = 0; to < KN_CLASS_COUNT; to++)
         for (unsigned from = 0; from < KN_CLASS_COUNT; from++)
             if (to != from)
-                check_cast(dsp, c, &m, to, from, rounds);
+                check_cast(dsp, c, &m, to, from);
     for (unsigned size_log2 = 0; size_log2 < 3; size_log2++)
-        check_repack(dsp, c, &m, size_log2, rounds);
-    check_between(dsp, c, &m, rounds);
+        check_repack(dsp, c, &m, size_log2);
+    check_between(dsp, c, &m);
     ca_arena_finish(&m.source);
     ca_arena_finish(&m.b);
     ca_arena_finish(&m.a);

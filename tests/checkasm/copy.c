@@ -15,14 +15,14 @@ static void set_limits(uint64_t prefetch_B, uint64_t string_B, uint64_t stream_B
 }
 
 static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a,
-                           struct ca_arena *b, struct ca_arena *source, unsigned rounds)
+                           struct ca_arena *b, struct ca_arena *source)
 {
     const uint64_t prefetch_min_B = kn_copy_prefetch_min_B, string_min_B = kn_copy_string_min_B,
                    stream_min_B = kn_copy_stream_min_B;
     const unsigned stream_pages = kn_copy_stream_pages;
 
     ca_begin("copy");
-    for (unsigned i = 0; i < 1500 * rounds; i++) {
+    for (unsigned i = 0; i < ca_cases(1500); i++) {
         uint64_t size_B = ca_random_size(ARENA_B);
         size_t to = ca_arena_place(a, size_B), from = ca_arena_place(source, size_B);
 
@@ -38,7 +38,7 @@ static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, str
     set_limits(prefetch_min_B, string_min_B, stream_min_B);
     kn_copy_stream_pages = stream_pages;
     ca_begin("move");
-    for (unsigned i = 0; i < 1500 * rounds; i++) {
+    for (unsigned i = 0; i < ca_cases(1500); i++) {
         uint64_t size_B = ca_random_size(ARENA_B);
         size_t to = ca_arena_place(a, size_B), from = ca_arena_place(a, size_B);
 
@@ -61,12 +61,12 @@ static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, str
 }
 
 static void check_rows(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a,
-                       struct ca_arena *b, struct ca_arena *source, unsigned rounds)
+                       struct ca_arena *b, struct ca_arena *source)
 {
     const uint64_t wide_max_B = kn_wide_max_B, prefetch_min_B = kn_copy_prefetch_min_B;
 
     ca_begin("copy_rows");
-    for (unsigned i = 0; i < 6000 * rounds; i++) {
+    for (unsigned i = 0; i < ca_cases(6000); i++) {
         uint64_t width_B = 1 + (ca_below(3) ? ca_below(300) : ca_random_size(9000)),
                  rows = 1 + ca_below(i % 8 ? 9 : 200);
         uint64_t to_pitch_B = width_B + ca_below(100),
@@ -95,12 +95,12 @@ static void check_rows(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
 // Copies within one rectangle. The ranges of rows side by side overlap, even if no byte is in both
 // rectangles.
 static void check_beside(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a,
-                         struct ca_arena *b, unsigned rounds)
+                         struct ca_arena *b)
 {
     ca_begin("copy_rows beside itself");
     ca_random_bytes(a->base, a->size_B);
     memcpy(b->base, a->base, a->size_B);
-    for (unsigned i = 0; i < 4000 * rounds; i++) {
+    for (unsigned i = 0; i < ca_cases(4000); i++) {
         uint64_t width_B = 1 + (ca_below(3) ? ca_below(200) : ca_below(2000)),
                  gap_B = ca_below(2) ? 0 : ca_below(30), rows = 1 + ca_below(20);
         uint64_t pitch_B = 2 * width_B + gap_B + (ca_below(2) ? 0 : ca_below(70)),
@@ -115,7 +115,7 @@ static void check_beside(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
     }
 }
 
-void ca_check_copy(const struct kn_dsp *dsp, unsigned rounds)
+void ca_check_copy(const struct kn_dsp *dsp)
 {
     const struct kn_dsp *c = kn_dsp_for(0);
     struct ca_arena a, b, source;
@@ -125,9 +125,9 @@ void ca_check_copy(const struct kn_dsp *dsp, unsigned rounds)
     ca_arena_init(&source, ARENA_B);
     ca_random_bytes(source.base, source.size_B);
     ca_arena_seal(&source);
-    check_straight(dsp, c, &a, &b, &source, rounds);
-    check_rows(dsp, c, &a, &b, &source, rounds);
-    check_beside(dsp, c, &a, &b, rounds);
+    check_straight(dsp, c, &a, &b, &source);
+    check_rows(dsp, c, &a, &b, &source);
+    check_beside(dsp, c, &a, &b);
     ca_arena_finish(&source);
     ca_arena_finish(&b);
     ca_arena_finish(&a);

@@ -11,7 +11,7 @@ static uint32_t random_pattern(unsigned value_B)
     return value_B == 1 ? (v & 0xff) * 0x01010101u : value_B == 2 ? (v & 0xffff) * 0x00010001u : v;
 }
 
-void ca_check_fill(const struct kn_dsp *dsp, unsigned rounds)
+void ca_check_fill(const struct kn_dsp *dsp)
 {
     const struct kn_dsp *c = kn_dsp_for(0);
     const uint64_t string_max_B = kn_string_max_B, stream_min_B = kn_fill_stream_min_B;
@@ -20,7 +20,7 @@ void ca_check_fill(const struct kn_dsp *dsp, unsigned rounds)
     ca_arena_init(&a, ARENA_B);
     ca_arena_init(&b, ARENA_B);
     ca_begin("fill");
-    for (unsigned i = 0; i < 3000 * rounds; i++) {
+    for (unsigned i = 0; i < ca_cases(3000); i++) {
         unsigned value_B = 1u << ca_below(3);
         uint32_t pattern = random_pattern(value_B);
         uint64_t size_B = ca_random_size(ARENA_B) / value_B * value_B;
@@ -36,7 +36,7 @@ void ca_check_fill(const struct kn_dsp *dsp, unsigned rounds)
                 to);
     }
     ca_begin("fill_rows");
-    for (unsigned i = 0; i < 4000 * rounds; i++) {
+    for (unsigned i = 0; i < ca_cases(4000); i++) {
         unsigned value_B = 1u << ca_below(3);
         uint32_t pattern = random_pattern(value_B);
         uint64_t width_B = (1 + (ca_below(3) ? ca_below(150) : ca_random_size(8000) / 4)) * value_B;

@@ -32,7 +32,7 @@ static uint64_t element(const struct ca_box *s, uint64_t x, uint64_t y, uint64_t
     return ((s->z + z) * s->desc.height_gob * 8 + s->y + y) * s->desc.width_gob * 64 + s->x_B + x;
 }
 
-static void check_tile(unsigned rounds)
+static void check_tile(void)
 {
     struct ca_arena a, b, source;
     uint64_t *to = malloc(sizeof(*to) * CA_TILE_ARENA_B),
@@ -44,7 +44,7 @@ static void check_tile(unsigned rounds)
     ca_random_bytes(source.base, source.size_B);
     ca_arena_seal(&source);
     ca_begin("kn_tile_box, kn_untile_box, kn_retile_box");
-    for (unsigned i = 0; i < 300 * rounds && to && from; i++) {
+    for (unsigned i = 0; i < ca_cases(300) && to && from; i++) {
         struct ca_box s, t;
         size_t tiled, other, linear;
 
@@ -96,7 +96,7 @@ static void check_tile(unsigned rounds)
     free(to);
 }
 
-static void check_copy_box(unsigned rounds)
+static void check_copy_box(void)
 {
     struct ca_arena a, b, source;
 
@@ -106,7 +106,7 @@ static void check_copy_box(unsigned rounds)
     ca_begin("kn_copy_box");
     ca_random_bytes(source.base, source.size_B);
     ca_arena_seal(&source);
-    for (unsigned i = 0; i < 1000 * rounds; i++) {
+    for (unsigned i = 0; i < ca_cases(1000); i++) {
         uint64_t width_B = ca_below(200), rows = ca_below(10), slices = ca_below(6);
         uint64_t pitch[2], slice[2], need_B[2];
         size_t at[2];
@@ -138,14 +138,14 @@ static void check_copy_box(unsigned rounds)
     ca_arena_finish(&a);
 }
 
-static void check_fill(unsigned rounds)
+static void check_fill(void)
 {
     struct ca_arena a, b;
 
     ca_arena_init(&a, 64 << 10);
     ca_arena_init(&b, 64 << 10);
     ca_begin("kn_fill");
-    for (unsigned i = 0; i < 1000 * rounds; i++) {
+    for (unsigned i = 0; i < ca_cases(1000); i++) {
         unsigned value_B = 1u << ca_below(3);
         uint32_t value = (uint32_t)ca_random();
         uint64_t width = ca_below(200), rows = ca_below(9),
@@ -174,14 +174,14 @@ static void check_fill(unsigned rounds)
     ca_arena_finish(&a);
 }
 
-static void check_fill_wide(unsigned rounds)
+static void check_fill_wide(void)
 {
     struct ca_arena a, b;
 
     ca_arena_init(&a, 64 << 10);
     ca_arena_init(&b, 64 << 10);
     ca_begin("kn_fill_wide_rows");
-    for (unsigned i = 0; i < 1000 * rounds; i++) {
+    for (unsigned i = 0; i < ca_cases(1000); i++) {
         unsigned value_B = ca_below(2) ? 8 : 16;
         uint64_t width = ca_below(ca_below(2) ? 20 : 300), rows = ca_below(9),
                  pitch_B = width * value_B + (ca_below(2) ? 0 : ca_below(90));
@@ -200,11 +200,11 @@ static void check_fill_wide(unsigned rounds)
     ca_arena_finish(&a);
 }
 
-void ca_check_models(const struct kn_dsp *dsp, unsigned rounds)
+void ca_check_models(const struct kn_dsp *dsp)
 {
     (void)dsp;
-    check_tile(rounds);
-    check_copy_box(rounds);
-    check_fill(rounds);
-    check_fill_wide(rounds);
+    check_tile();
+    check_copy_box();
+    check_fill();
+    check_fill_wide();
 }

@@ -388,7 +388,7 @@ static void check_model(const struct kn_form *form, model *value)
     }
 }
 
-void ca_check_lane_models(const struct kn_dsp *dsp, unsigned rounds)
+void ca_check_lane_models(const struct kn_dsp *dsp)
 {
     unsigned count;
     const struct kn_form *forms = kn_forms(&count);
@@ -400,7 +400,7 @@ void ca_check_lane_models(const struct kn_dsp *dsp, unsigned rounds)
             ca_fail(models[i].name, "no such form");
             continue;
         }
-        for (unsigned round = 0; round < 200 * rounds; round++)
+        for (unsigned round = 0; round < ca_cases(200); round++)
             check_model(&forms[index], models[i].value);
     }
 }

@@ -209,7 +209,7 @@ static void check_overlap(const struct kn_texture *t, const struct operands *o)
         ca_fail("kn_texture_fetch", "the results differ if they replace the operands");
 }
 
-void ca_check_sample(const struct kn_dsp *dsp, unsigned rounds)
+void ca_check_sample(const struct kn_dsp *dsp)
 {
     struct ca_arena memory;
     struct kn_texture t;
@@ -219,7 +219,7 @@ void ca_check_sample(const struct kn_dsp *dsp, unsigned rounds)
     (void)dsp;
     ca_begin("kn_texture_fetch");
     ca_arena_init(&memory, TEXTURE_B);
-    for (unsigned i = 0; i < TEXTURES * rounds; i++) {
+    for (unsigned i = 0; i < ca_cases(TEXTURES); i++) {
         ca_arena_unseal(&memory);
         fill_texels(&memory);
         ca_arena_seal(&memory);
@@ -237,10 +237,10 @@ void ca_check_sample(const struct kn_dsp *dsp, unsigned rounds)
         fast_integers += t.run_integer != kn_fetch_integer;
     }
     ca_arena_finish(&memory);
-    if (fast < TEXTURES * rounds / 2)
+    if (fast < ca_cases(TEXTURES) / 2)
         ca_fail("kn_texture_fetch", "only %u of %u textures have a fast function", fast,
-                TEXTURES * rounds);
-    if (fast_integers < TEXTURES * rounds / 2)
+                ca_cases(TEXTURES));
+    if (fast_integers < ca_cases(TEXTURES) / 2)
         ca_fail("kn_texture_fetch_integer", "only %u of %u textures have a fast function",
-                fast_integers, TEXTURES * rounds);
+                fast_integers, ca_cases(TEXTURES));
 }

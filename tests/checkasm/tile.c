@@ -5,10 +5,10 @@
 #include <string.h>
 
 static void check_tile(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a,
-                       struct ca_arena *b, struct ca_arena *source, unsigned rounds)
+                       struct ca_arena *b, struct ca_arena *source)
 {
     ca_begin("tile_box");
-    for (unsigned i = 0; i < 2500 * rounds; i++) {
+    for (unsigned i = 0; i < ca_cases(2500); i++) {
         struct ca_box s;
         size_t tiled, linear;
 
@@ -20,7 +20,7 @@ static void check_tile(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
         ca_same("tile_box", a, b, CA_BOX_FORMAT, CA_BOX_VALUES(&s));
     }
     ca_begin("untile_box");
-    for (unsigned i = 0; i < 2500 * rounds; i++) {
+    for (unsigned i = 0; i < ca_cases(2500); i++) {
         struct ca_box s;
         size_t tiled, linear;
 
@@ -32,7 +32,7 @@ static void check_tile(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
         ca_same("untile_box", a, b, CA_BOX_FORMAT, CA_BOX_VALUES(&s));
     }
     ca_begin("retile_box");
-    for (unsigned i = 0; i < 2500 * rounds; i++) {
+    for (unsigned i = 0; i < ca_cases(2500); i++) {
         struct ca_box s, t;
         size_t to, from;
 
@@ -72,10 +72,10 @@ static void random_row(struct ca_box *s, uint64_t *first, uint64_t *end)
 // Boxes whose first or last byte is at the edge of accessible memory, so that the surface itself
 // begins before or ends after the accessible memory.
 static void check_edges(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a,
-                        struct ca_arena *b, struct ca_arena *source, unsigned rounds)
+                        struct ca_arena *b, struct ca_arena *source)
 {
     ca_begin("a box at an edge");
-    for (unsigned i = 0; i < 2500 * rounds; i++) {
+    for (unsigned i = 0; i < ca_cases(2500); i++) {
         struct ca_box s, t;
         uint64_t first, end;
         size_t linear;
@@ -117,12 +117,12 @@ static void check_edges(const struct kn_dsp *dsp, const struct kn_dsp *c, struct
 
 // Copies from one box of a surface to another. The boxes do not overlap, but they may share GOBs.
 static void check_within(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a,
-                         struct ca_arena *b, unsigned rounds)
+                         struct ca_arena *b)
 {
     ca_begin("retile_box within a surface");
     ca_random_bytes(a->base, a->size_B);
     memcpy(b->base, a->base, a->size_B);
-    for (unsigned i = 0; i < 2000 * rounds; i++) {
+    for (unsigned i = 0; i < ca_cases(2000); i++) {
         struct ca_box s, t;
         uint64_t whole_B;
         size_t at;
@@ -148,7 +148,7 @@ static void check_within(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
     }
 }
 
-void ca_check_tile(const struct kn_dsp *dsp, unsigned rounds)
+void ca_check_tile(const struct kn_dsp *dsp)
 {
     uint64_t stream_min_B = kn_stream_min_B, prefetch_min_B = kn_prefetch_min_B,
              far_min_B = kn_far_min_B, stream_shifted_min_B = kn_stream_shifted_min_B;
@@ -165,9 +165,9 @@ void ca_check_tile(const struct kn_dsp *dsp, unsigned rounds)
         kn_far_min_B = pass == 1 ? UINT64_MAX : pass == 4 ? 8192 : 0;
         kn_stream_min_B = pass == 3 ? 0 : pass == 4 ? 32768 : UINT64_MAX;
         kn_stream_shifted_min_B = pass == 3 ? 0 : pass == 4 ? 65536 : UINT64_MAX;
-        check_tile(dsp, kn_dsp_for(0), &a, &b, &source, rounds);
-        check_edges(dsp, kn_dsp_for(0), &a, &b, &source, rounds);
-        check_within(dsp, kn_dsp_for(0), &a, &b, rounds);
+        check_tile(dsp, kn_dsp_for(0), &a, &b, &source);
+        check_edges(dsp, kn_dsp_for(0), &a, &b, &source);
+        check_within(dsp, kn_dsp_for(0), &a, &b);
     }
     kn_prefetch_min_B = prefetch_min_B;
     kn_stream_min_B = stream_min_B;

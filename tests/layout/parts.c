@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Properties of parts of random layouts: layers, spans of boxes, tiles and mip tails of sparse
 // arrays. Each is compared with dm_layout_locate, element by element.
+#include "../sanitizers.h"
 #include "arithmetic.h"
 #include "check.h"
 #include "random.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHAPES = 300 };
+enum { SHAPES = SANITIZED ? 60 : 300 };
 
 static void check_arithmetic(void)
 {

@@ -2,13 +2,14 @@
 // After a peak of objects the driver has given its bookkeeping back: the blocks that dm_alloc has
 // handed out are counted before and after.
 #include "../harness.h"
+#include "../sanitizers.h"
 
 #include <malloc.h>
 
 #include "alloc.h"
 
 enum {
-    PEAK = 30000,
+    PEAK = SANITIZED ? 10000 : 30000,
     SLACK_B = 768 << 10, // spare nodes and chunks, and the handles that rest before reuse
     HANDLES = 300000,
     SLOT_B = 8 // what stays of a handle: its place in the queue of free ones
