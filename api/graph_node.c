@@ -8,6 +8,7 @@
 #include "error.h"
 #include "graph.h"
 #include "graph_memory.h"
+#include "pointer_check.h"
 
 // Copies a struct into the member of the parameters that has the same fields at its beginning.
 #define PARAMS(node_type, member, pointer)                                                         \
@@ -386,5 +387,6 @@ CUresult api_cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute 
 
 CUresult api_cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
 {
-    return em_graph_memory_set(device, attr, *(const cuuint64_t *)value);
+    CUresult r = em_readable_object("value", value, sizeof(cuuint64_t));
+    return r ? r : em_graph_memory_set(device, attr, *(const cuuint64_t *)value);
 }

@@ -9,6 +9,7 @@
 #include "function.h"
 #include "kernel_launch.h"
 #include "occupancy.h"
+#include "pointer_check.h"
 #include "stream.h"
 
 // ---- functions ----
@@ -149,6 +150,8 @@ CUresult api_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void *
     if (!r && config->numAttrs && !config->attrs)
         r = em_fail(CUDA_ERROR_INVALID_VALUE, "attrs is NULL, but numAttrs is %u",
                     config->numAttrs);
+    if (!r)
+        r = em_readable("config->attrs", config->attrs, config->numAttrs, sizeof *config->attrs);
     for (unsigned i = 0; i < config->numAttrs && !r; i++)
         r = em_launch_set_attribute(&c.attributes, config->attrs[i].id, &config->attrs[i].value,
                                     false);

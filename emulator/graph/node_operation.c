@@ -7,6 +7,7 @@
 #include "alloc.h"
 #include "error.h"
 #include "memory_operation.h"
+#include "pointer_check.h"
 
 // The parameters, as nodes keep them.
 struct batch {
@@ -51,7 +52,10 @@ static CUresult make_batch(const CUgraphNodeParams *given, const struct em_graph
         return em_fail(CUDA_ERROR_INVALID_VALUE, "paramArray is NULL, but count is %u", p->count);
     if (p->count > EM_MEMORY_OPERATIONS_MOST)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "count (%u) must be less than 256", p->count);
-    CUresult r = new_batch(p, out);
+    CUresult r = em_readable("paramArray", p->paramArray, p->count, sizeof *p->paramArray);
+    if (r)
+        return r;
+    r = new_batch(p, out);
     if (!r)
         r = em_node_try_command(prepare_batch, *out);
     if (r)

@@ -6,6 +6,7 @@
 
 #include "alloc.h"
 #include "error.h"
+#include "pointer_check.h"
 #include "semaphore_command.h"
 
 // Signals or waits: CUDA_EXT_SEM_SIGNAL_NODE_PARAMS and _WAIT_ have the same members, and their
@@ -35,6 +36,11 @@ static CUresult make_semaphores(const CUexternalSemaphore *list, const void *par
     if (count && (!list || !params))
         return em_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL, but numExtSems is %u",
                        list ? "paramsArray" : "extSemArray", count);
+    CUresult r = em_readable("extSemArray", list, count, sizeof *list);
+    if (!r)
+        r = em_readable("paramsArray", params, count, each_B);
+    if (r)
+        return r;
     struct semaphores *s = dm_alloc(semaphores_size(count, each_B));
     if (!s)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for %u semaphores", count);

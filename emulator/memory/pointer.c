@@ -356,13 +356,16 @@ CUresult em_pointer_set_attribute(CUpointer_attribute attribute, CUdeviceptr add
 {
     struct em_allocation *a;
     unsigned on;
+    CUresult r = em_readable_object("value", value, sizeof on);
+    if (r)
+        return r;
     if (attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "pointer attribute %d cannot be set; only CU_POINTER_ATTRIBUTE_SYNC_MEMOPS "
                        "(%d) can",
                        (int)attribute, (int)CU_POINTER_ATTRIBUTE_SYNC_MEMOPS);
     em_lock();
-    CUresult r = em_memory_get(address, 0, "ptr", CUDA_ERROR_INVALID_VALUE, &a);
+    r = em_memory_get(address, 0, "ptr", CUDA_ERROR_INVALID_VALUE, &a);
     if (!r && a->kind == EM_MEMORY_VIRTUAL)
         r = em_fail(CUDA_ERROR_NOT_SUPPORTED,
                     "ptr %#llx is in a mapping made by cuMemMap, whose "

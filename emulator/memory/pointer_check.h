@@ -5,11 +5,21 @@
 #include <cuda.h>
 #include <stdint.h>
 
+enum { EM_NEAR_B = 16 << 10 }; // an address that is so little above a stack pointer is in the stack
+
 // Returns CUDA_SUCCESS if `count` elements of `element_B` bytes can be read at `p`, else
 // CUDA_ERROR_INVALID_VALUE with a message that begins with `name`. NULL passes because the caller
 // checks it. Another thread may still unmap the memory before it is used, so this check finds
 // mistakes; it does not stop attacks.
 CUresult em_readable(const char *name, const void *p, uint64_t count, uint64_t element_B);
+// The same check of one small object, such as a descriptor. A pointer just above the caller's frame
+// passes at once: most descriptors are local variables, and memory there is the thread's stack. If
+// it is not, because the stack ends before, the call faults as it would without the check.
+static inline CUresult em_readable_object(const char *name, const void *p, uint64_t size_B)
+{
+    const uintptr_t above_B = (uintptr_t)p - (uintptr_t)__builtin_frame_address(0);
+    return above_B < EM_NEAR_B ? CUDA_SUCCESS : em_readable(name, p, 1, size_B);
+}
 // The same check of bytes that fails with another code.
 CUresult em_readable_else(CUresult code, const char *name, const void *p, uint64_t size_B);
 // Returns CUDA_SUCCESS if a text can be read up to its final 0, and the size before that 0.

@@ -10,6 +10,7 @@
 #include "function.h"
 #include "lock.h"
 #include "occupancy.h"
+#include "pointer_check.h"
 #include "record_content.h"
 
 // ---- extents ----
@@ -133,7 +134,15 @@ struct buffer {
 static CUresult read_extra(void *const *extra, struct buffer *out)
 {
     *out = (struct buffer){.bytes = NULL};
-    for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+    for (;; extra += 2) {
+        CUresult r = em_readable_object("extra", extra, sizeof *extra);
+        if (r || *extra == CU_LAUNCH_PARAM_END)
+            return r;
+        r = em_readable_object("extra", extra, 2 * sizeof *extra);
+        if (!r && *extra == CU_LAUNCH_PARAM_BUFFER_SIZE)
+            r = em_readable_object("CU_LAUNCH_PARAM_BUFFER_SIZE", extra[1], sizeof(size_t));
+        if (r)
+            return r;
         if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
             out->bytes = extra[1];
         else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE && extra[1])
@@ -145,7 +154,6 @@ static CUresult read_extra(void *const *extra, struct buffer *out)
                            (unsigned long long)(uintptr_t)*extra,
                            (unsigned long long)(uintptr_t)extra[1]);
     }
-    return CUDA_SUCCESS;
 }
 
 // For replays: the list with the size that it points to, and the buffer.
@@ -194,6 +202,9 @@ static CUresult copy_extra(void *const *extra, const struct em_code *code, unsig
                       "the buffer of extra has %zu bytes; the parameters of kernel %s take %u, and "
                       "the rest of them is 0",
                       b.size_B, code->name, code->parameters_B);
+    r = em_readable_object("CU_LAUNCH_PARAM_BUFFER_POINTER", b.bytes, b.size_B);
+    if (r)
+        return r;
     if (em_recording_contents && b.bytes)
         record_extra(extra, &b);
     if (b.bytes)
@@ -219,13 +230,19 @@ CUresult em_launch_arguments(const struct em_launch_config *c, const struct em_f
                        "kernelParams is NULL, but kernel %s has %u "
                        "parameters",
                        code->name, code->parameter_count);
-    for (unsigned i = 0; i < code->parameter_count; i++) {
+    CUresult r = em_readable_object("kernelParams", c->parameters,
+                                    code->parameter_count * sizeof *c->parameters);
+    for (unsigned i = 0; i < code->parameter_count && !r; i++) {
         if (!c->parameters[i])
             return em_fail(CUDA_ERROR_INVALID_VALUE, "kernelParams[%u] is NULL (kernel %s)", i,
                            code->name);
+        r = em_readable_object("an element of kernelParams", c->parameters[i],
+                               code->parameters[i].size_B);
+        if (r)
+            break;
         memcpy(to + code->parameters[i].offset_B, c->parameters[i], code->parameters[i].size_B);
     }
-    if (em_recording_contents && code->parameter_count)
+    if (!r && em_recording_contents && code->parameter_count)
         record_parameters(c, code);
-    return CUDA_SUCCESS;
+    return r;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Wild pointers and counts inside descriptors: the call should fail with a sentence, and should not
 // fault.
-#include "../harness.h"
-
 #include <pthread.h>
+
+#include "kernel_text.h"
 
 // No memory is mapped at the first, and the second is not a valid address.
 #define WILD ((void *)(uintptr_t)0x12345000)
@@ -124,6 +124,83 @@ TEST(batches)
     EXPECT_OK(cuStreamSynchronize(stream));
 }
 
+static const char two_numbers[] = PTX_HEAD ".visible .entry k(.param .u64 a, .param .u64 b)\n"
+                                           "{\n  ret;\n}\n";
+
+// The parameters and attributes of a launch, and of a kernel's node.
+TEST(launches)
+{
+    start();
+    CUgraph graph;
+    CUgraphNode node;
+    CUfunction f = ptx_kernel(ptx_load(two_numbers), "k");
+    const uint64_t number = 1;
+    size_t size_B = 2 * sizeof number;
+    void *parameters[] = {(void *)&number, WILD},
+         *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, NO_ADDRESS, CU_LAUNCH_PARAM_BUFFER_SIZE,
+                     &size_B, CU_LAUNCH_PARAM_END},
+         *size[] = {CU_LAUNCH_PARAM_BUFFER_SIZE, WILD, CU_LAUNCH_PARAM_END};
+    void **const lists[] = {WILD, NO_ADDRESS, parameters};
+    MUST(cuGraphCreate(&graph, 0));
+    for (unsigned i = 0; i < sizeof lists / sizeof *lists; i++) {
+        CUDA_KERNEL_NODE_PARAMS p = {f, 1, 1, 1, 1, 1, 1, 0, lists[i], NULL, NULL, NULL};
+        EXPECT_MESSAGE(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, lists[i], NULL),
+                       CUDA_ERROR_INVALID_VALUE, "cannot be read");
+        EXPECT_MESSAGE(cuGraphAddKernelNode(&node, graph, NULL, 0, &p), CUDA_ERROR_INVALID_VALUE,
+                       "cannot be read");
+    }
+    void **const extras[] = {WILD, extra, size};
+    for (unsigned i = 0; i < sizeof extras / sizeof *extras; i++)
+        EXPECT_MESSAGE(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extras[i]),
+                       CUDA_ERROR_INVALID_VALUE, "cannot be read");
+    CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, NULL, WILD, 1};
+    parameters[1] = (void *)&number;
+    EXPECT_MESSAGE(cuLaunchKernelEx(&config, f, parameters, NULL), CUDA_ERROR_INVALID_VALUE,
+                   "config->attrs");
+    config.numAttrs = 0;
+    EXPECT_OK(cuLaunchKernelEx(&config, f, parameters, NULL));
+    EXPECT_OK(cuCtxSynchronize());
+}
+
+// Lists inside of the parameters of nodes.
+TEST(nodes)
+{
+    CUcontext context = start();
+    CUgraph graph;
+    CUgraphNode node;
+    CUexternalSemaphore semaphore = NULL;
+    CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS signal = {.flags = 0};
+    MUST(cuGraphCreate(&graph, 0));
+    CUDA_BATCH_MEM_OP_NODE_PARAMS operations = {.ctx = context, .count = 2, .paramArray = WILD};
+    EXPECT_MESSAGE(cuGraphAddBatchMemOpNode(&node, graph, NULL, 0, &operations),
+                   CUDA_ERROR_INVALID_VALUE, "paramArray");
+    CUDA_EXT_SEM_SIGNAL_NODE_PARAMS signals = {WILD, &signal, 1};
+    EXPECT_MESSAGE(cuGraphAddExternalSemaphoresSignalNode(&node, graph, NULL, 0, &signals),
+                   CUDA_ERROR_INVALID_VALUE, "extSemArray");
+    signals = (CUDA_EXT_SEM_SIGNAL_NODE_PARAMS){&semaphore, NO_ADDRESS, 1};
+    EXPECT_MESSAGE(cuGraphAddExternalSemaphoresSignalNode(&node, graph, NULL, 0, &signals),
+                   CUDA_ERROR_INVALID_VALUE, "paramsArray");
+    CUDA_EXT_SEM_WAIT_NODE_PARAMS waits = {&semaphore, WILD, 1};
+    EXPECT_MESSAGE(cuGraphAddExternalSemaphoresWaitNode(&node, graph, NULL, 0, &waits),
+                   CUDA_ERROR_INVALID_VALUE, "paramsArray");
+}
+
+// Values whose type another argument selects.
+TEST(values)
+{
+    start();
+    CUdeviceptr p;
+    CUmemoryPool pool;
+    MUST(cuMemAlloc(&p, 4096));
+    MUST(cuDeviceGetDefaultMemPool(&pool, 0));
+    EXPECT_MESSAGE(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, WILD),
+                   CUDA_ERROR_INVALID_VALUE, "value");
+    EXPECT_MESSAGE(cuPointerSetAttribute(WILD, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p),
+                   CUDA_ERROR_INVALID_VALUE, "value");
+    EXPECT_MESSAGE(cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, NO_ADDRESS),
+                   CUDA_ERROR_INVALID_VALUE, "value");
+}
+
 // The driver detects a count that is far too large, and a small array that is not there, even if
 // the thread blocks all signals.
 static void *with_blocked_signals(void *context)
@@ -152,4 +229,4 @@ TEST(blocked_signals)
 }
 
 TESTS(CASE(set_access), CASE(pointer_attributes), CASE(range_attributes), CASE(context_parameters),
-      CASE(batches), CASE(blocked_signals))
+      CASE(batches), CASE(launches), CASE(nodes), CASE(values), CASE(blocked_signals))

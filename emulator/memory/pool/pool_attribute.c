@@ -3,6 +3,7 @@
 #include "call.h"
 #include "device.h"
 #include "lock.h"
+#include "pointer_check.h"
 #include "pool.h"
 
 // Returns a pool that this process created. Precondition: em_lock held.
@@ -38,8 +39,17 @@ static CUresult no_attribute(CUmemPool_attribute attr)
 }
 
 // "value must be of type int" for the REUSE attributes, cuuint64_t for the others.
+static size_t value_size(CUmemPool_attribute attr)
+{
+    return attr <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES ? sizeof(int)
+                                                                     : sizeof(cuuint64_t);
+}
+
 static CUresult set_attribute(struct em_pool *p, CUmemPool_attribute attr, const void *value)
 {
+    CUresult r = em_readable_object("value", value, value_size(attr));
+    if (r)
+        return r;
     switch (attr) {
     case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
     case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:

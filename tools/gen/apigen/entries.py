@@ -39,7 +39,8 @@ class Generator:
         """An invalid capture is reported before wrong arguments, by calls that add to it and need a
         context."""
         test = self.dialect.checks.get('valid')
-        arguments = {'null', 'own'} & set(row.checks) or self.readable_lines(row)
+        arguments = {'null', 'own'} & set(row.checks) or \
+            any(a.checked_array for a in row.arguments)
         if not test or 'node' not in (row.capture or []) or not arguments:
             return []
         return [line for a in row.streams for line in
@@ -49,12 +50,52 @@ class Generator:
         given = ', '.join(a.name for a in row.arguments if not a.stream)
         return ['    if (!r)', f'        r = {self.dialect.body}check_{row.name}({given});']
 
-    def readable_lines(self, row):
+    def output_of(self, row, argument):
+        return argument.output or \
+            self.shapes.derived_output(argument, f'{row.name}.{argument.name}')
+
+    def stated_count(self, row, argument):
+        """The number of elements of a list, from the file of types: C, or None."""
+        rule = self.rules.find(('count',), f'{row.name}.{argument.name}')
+        if not rule or rule['sibling'][0] == '*':
+            return None
+        count = rule['sibling']
+        is_signed = any(a.name == count and a.type == 'int' for a in row.arguments)
+        return f'{count} > 0 ? {count} : 0' if is_signed else count
+
+    def list_lines(self, row):
+        """The checks of lists. The column of arguments, or the file of types, states their number
+        of elements."""
         lines = []
         for a in row.arguments:
-            if a.checked_array:
+            count = a.count if a.checked_array else None
+            if self.dialect.readable and not a.count and not self.output_of(row, a):
+                count = self.stated_count(row, a)
+            if count:
                 lines += ['    if (!r)', f'        r = {self.h}_readable("{a.name}", {a.name}, '
-                          f'{a.count}, sizeof *{a.name});']
+                          f'{count}, sizeof *{a.name});']
+        return lines
+
+    def reads_one(self, row, argument):
+        """Whether the call always reads the one object that the argument points to: a structure, a
+        text, or another object if it must not be NULL."""
+        kind, stars = argument.type.replace('const ', '').split('*', 1) \
+            if '*' in argument.type else ('', '')
+        kind = kind.strip()
+        is_list = argument.count or self.rules.find(('count',), f'{row.name}.{argument.name}')
+        if is_list or self.output_of(row, argument) in ('>', '>>') or stars or \
+                kind in ('', 'void'):
+            return False
+        return kind == 'char' or argument.stream or argument.mark or \
+            self.declarations.find(kind) in self.declarations.records
+
+    def pointer_lines(self, row):
+        """The checks of pointers to what the call reads."""
+        lines = self.list_lines(row)
+        for a in row.arguments:
+            if self.dialect.readable and self.reads_one(row, a):
+                lines += ['    if (!r)', f'        r = {self.dialect.readable}("{a.name}", '
+                          f'{a.name}, sizeof *{a.name});']
         return lines
 
     def stream_handle(self, argument, twin):
@@ -94,7 +135,7 @@ class Generator:
 
     def call_lines(self, row, target, twin, streams):
         given = self.given(row, target, twin)
-        lines = self.readable_lines(row)
+        lines = self.pointer_lines(row)
         if not streams:
             lines += self.capture_lines(row)
         if 'own' in row.checks:
