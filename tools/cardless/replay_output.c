@@ -6,7 +6,10 @@
 #include "escape.h"
 #include "replay_job.h"
 
-enum { SMALL = 65536 };
+enum {
+    SMALL = 65536,            // no memory has a lower address, and no list is that long
+    LAST_RESERVED_HANDLE = 2, // CU_STREAM_PER_THREAD; 0 and 1 mean the same in each process, too
+};
 
 struct pair {
     const uint8_t *old, *now;
@@ -16,6 +19,7 @@ static bool compare_value(struct replay_job *job, const struct replay_scope *at,
                           const cardlessMember *m, const cardlessShape *s, struct pair p,
                           const char *name);
 
+// Writes that an output differs, which ends the comparison. `format` is of one number of 64 bits.
 static bool differ(struct replay_job *job, const char *name, const char *format, uint64_t old,
                    uint64_t now)
 {
@@ -28,16 +32,33 @@ static bool differ(struct replay_job *job, const char *name, const char *format,
     return false;
 }
 
+static bool same_number(struct replay_job *job, const char *name, uint64_t old, uint64_t now)
+{
+    if (old != now)
+        return differ(job, name, "%#llx", old, now);
+    return true;
+}
+
+// For pointers, of which one process knows no more than whether they are NULL.
+static bool both_or_neither(struct replay_job *job, const char *name, uint64_t old, uint64_t now)
+{
+    if (!old != !now)
+        return differ(job, name, "%#llx", old, now);
+    return true;
+}
+
 static bool compare_handle(struct replay_job *job, struct pair p, uint32_t size, const char *name)
 {
     uint64_t old = replay_load(p.old, size), now = replay_load(p.now, size), expected = 0;
-    if (old <= 2 || now <= 2)
-        return old == now || differ(job, name, "%#llx", old, now);
+    if (old <= LAST_RESERVED_HANDLE || now <= LAST_RESERVED_HANDLE)
+        return same_number(job, name, old, now);
     if (replay_find(job->replay, p.old, size, &expected) != REPLAY_FOUND) {
         replay_add(job->replay, p.old, size, p.now);
         return true;
     }
-    return expected == now || differ(job, name, "the handle %#llx", expected, now);
+    if (expected != now)
+        return differ(job, name, "the handle %#llx", expected, now);
+    return true;
 }
 
 static bool compare_address(struct replay_job *job, struct pair p, bool is_opaque, const char *name)
@@ -45,7 +66,7 @@ static bool compare_address(struct replay_job *job, struct pair p, bool is_opaqu
     const uint64_t old = replay_load(p.old, 8), now = replay_load(p.now, 8);
     bool found;
     if (old < SMALL || now < SMALL)
-        return old == now || (is_opaque && !old == !now) || differ(job, name, "%#llx", old, now);
+        return is_opaque ? both_or_neither(job, name, old, now) : same_number(job, name, old, now);
     const uint64_t expected = replay_address(job->replay, old, &found);
     // An address that is known may be that of memory which has ended, and which was of another
     // size.
@@ -53,9 +74,9 @@ static bool compare_address(struct replay_job *job, struct pair p, bool is_opaqu
         replay_add_memory(job->replay, job->index, old, now, false);
         return true;
     }
-    if (expected == now)
-        return true;
-    return is_opaque || differ(job, name, "the address %#llx", expected, now);
+    if (expected != now && !is_opaque)
+        return differ(job, name, "the address %#llx", expected, now);
+    return true;
 }
 
 // Whether the call has left an output as it was: the program's memory then had other bytes.
@@ -73,8 +94,8 @@ static bool compare_string(struct replay_job *job, const struct replay_scope *at
     const uint64_t old = replay_load(p.old, 8), now = replay_load(p.now, 8);
     uint64_t size_B = 1;
     const uint8_t *text = old ? replay_recorded(job, at->blobs, old, &size_B) : NULL;
-    if (!old != !now)
-        return differ(job, name, "%#llx", old, now);
+    if (!both_or_neither(job, name, old, now))
+        return false;
     if (!text || !strncmp((const char *)text, (const char *)(uintptr_t)now, size_B))
         return true;
     char was[512], is[512];
@@ -110,13 +131,14 @@ static bool compare_target(struct replay_job *job, const struct replay_scope *ou
     const cardlessShape *target = &api_description.shapes[s->target];
     const uint64_t old = replay_load(p.old, 8), now = replay_load(p.now, 8);
     if (!old || !now || outer->depth >= REPLAY_DEPTH_MAX)
-        return !old == !now || differ(job, name, "%#llx", old, now);
+        return both_or_neither(job, name, old, now);
     const uint64_t count = replay_count(job, outer, m);
     uint64_t size_B = count < SMALL ? count * target->size_B : UINT64_MAX;
     const uint8_t *bytes = count ? replay_recorded(job, outer->blobs, old, &size_B) : NULL;
-    return !bytes || target->kind == CARDLESS_SHAPE_OPAQUE ||
-           compare_elements(job, outer, m, target,
-                            (struct pair){bytes, (const uint8_t *)(uintptr_t)now}, count, name);
+    if (!bytes || target->kind == CARDLESS_SHAPE_OPAQUE)
+        return true;
+    const struct pair elements = {bytes, (const uint8_t *)(uintptr_t)now};
+    return compare_elements(job, outer, m, target, elements, count, name);
 }
 
 static bool compare_members(struct replay_job *job, const struct replay_scope *outer,
@@ -204,8 +226,7 @@ static bool compare_value(struct replay_job *job, const struct replay_scope *at,
     case CARDLESS_SHAPE_OPAQUE:
         if (!strcmp(replay_name(s->name), "void"))
             return compare_address(job, p, true, name);
-        return !replay_load(p.old, 8) == !replay_load(p.now, 8) ||
-               differ(job, name, "%#llx", replay_load(p.old, 8), replay_load(p.now, 8));
+        return both_or_neither(job, name, replay_load(p.old, 8), replay_load(p.now, 8));
     case CARDLESS_SHAPE_HEX:
         if (s->size_B == 8)
             return compare_address(job, p, false, name);
@@ -295,11 +316,21 @@ bool replay_outputs(struct replay_job *job)
 static void lose_value(struct replay_job *job, const cardlessShape *s, const uint8_t *old)
 {
     const uint64_t value = replay_load(old, s->size_B);
-    if (s->kind == CARDLESS_SHAPE_HANDLE && value > 2)
-        replay_add(job->replay, old, s->size_B, NULL);
-    else if ((s->kind == CARDLESS_SHAPE_HEX || s->kind == CARDLESS_SHAPE_OPAQUE) &&
-             s->size_B == 8 && value >= SMALL)
-        replay_add_memory(job->replay, job->index, value, value, true);
+    uint64_t known;
+    switch (s->kind) {
+    case CARDLESS_SHAPE_HANDLE: // a call that is made may have returned it before
+        if (value > LAST_RESERVED_HANDLE &&
+            replay_find(job->replay, old, s->size_B, &known) != REPLAY_FOUND)
+            replay_add(job->replay, old, s->size_B, NULL);
+        break;
+    case CARDLESS_SHAPE_HEX:
+    case CARDLESS_SHAPE_OPAQUE:
+        if (s->size_B == sizeof value && value >= SMALL)
+            replay_add_memory(job->replay, job->index, value, value, true);
+        break;
+    default:
+        break;
+    }
 }
 
 void replay_lose_outputs(struct replay_job *job)
@@ -318,11 +349,7 @@ void replay_lose_outputs(struct replay_job *job)
         uint64_t size_B = count < SMALL ? count * target->size_B : UINT64_MAX;
         const uint8_t *old =
             count ? replay_recorded(job, at.blobs, job->recorded[i], &size_B) : NULL;
-        uint8_t known[64];
         for (uint64_t k = 0; old && k < count; k++)
-            if (replay_find(job->replay, old + k * target->size_B, target->size_B, known) !=
-                    REPLAY_FOUND ||
-                target->kind != CARDLESS_SHAPE_HANDLE)
-                lose_value(job, target, old + k * target->size_B);
+            lose_value(job, target, old + k * target->size_B);
     }
 }
