@@ -19,8 +19,15 @@ export LDFLAGS="${LDFLAGS-} -Wl,-rpath,\$ORIGIN/lib:\$ORIGIN" # libraries are fo
 rm -rf "$build"
 meson setup "$build" "$source" "${options[@]}"
 read -ra names <<<"$(echo $targets)"
-ninja -C "$build" lib/libcuda.so.1 lib/libcudart.so.13 ptx/ptx.dict \
-    "${names[@]/#/tests/fuzz/fuzz_}"
+needed=()
+for name in "${names[@]}"; do
+    needed+=("tests/fuzz/fuzz_$name")
+    case $name in
+    ptx) needed+=(ptx/ptx.dict) ;;
+    runtime*) needed+=(lib/libcuda.so.1) ;; # which the runtime loads
+    esac
+done
+ninja -C "$build" "${needed[@]}"
 
 mkdir -p "$OUT/lib"
 find "$build/lib" -maxdepth 1 -name 'lib*.so.[0-9]*' -xtype f -exec cp -Lt "$OUT/lib" {} +
