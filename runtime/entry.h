@@ -3,6 +3,7 @@
 #pragma once
 #include <stdbool.h>
 
+#include "readable.h"
 #include "rt.h"
 #include "rt_exports.h"
 

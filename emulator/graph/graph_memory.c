@@ -8,6 +8,7 @@
 #include "hash_table.h"
 #include "lock.h"
 #include "memory.h"
+#include "pointer_check.h"
 #include "pool.h"
 
 struct em_graph_memory {
@@ -164,6 +165,10 @@ static CUresult check_params(const CUDA_MEM_ALLOC_NODE_PARAMS_v2 *p)
     if (p->accessDescCount && !p->accessDescs)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "accessDescs is NULL, but accessDescCount is %zu",
                        p->accessDescCount);
+    CUresult r =
+        em_readable("accessDescs", p->accessDescs, p->accessDescCount, sizeof *p->accessDescs);
+    if (r)
+        return r;
     for (size_t i = 0; i < p->accessDescCount; i++)
         if (p->accessDescs[i].location.id != q->location.id)
             return em_fail(CUDA_ERROR_NOT_SUPPORTED,

@@ -7,6 +7,7 @@
 #include "error.h"
 #include "function.h"
 #include "lock.h"
+#include "pointer_check.h"
 #include "rank.h"
 
 enum { WARP = 32, REGISTERS_UNIT = 256, CLUSTER_PORTABLE = 8, SHARED_ALWAYS_B = 48 << 10 };
@@ -274,6 +275,8 @@ CUresult em_occupancy_clusters(CUfunction handle, const CUlaunchConfig *config, 
     const struct em_extent3 blocks = {config->gridDimX, config->gridDimY, config->gridDimZ};
     em_lock();
     CUresult r = em_function_or_kernel(handle, CUDA_ERROR_INVALID_VALUE, &f);
+    if (!r)
+        r = em_readable("config->attrs", config->attrs, config->numAttrs, sizeof *config->attrs);
     if (!r)
         r = clusters_choose(f, config, &e);
     if (!r && is_named(e))

@@ -131,6 +131,7 @@ static const char two_numbers[] = PTX_HEAD ".visible .entry k(.param .u64 a, .pa
 TEST(launches)
 {
     start();
+    int clusters;
     CUgraph graph;
     CUgraphNode node;
     CUfunction f = ptx_kernel(ptx_load(two_numbers), "k");
@@ -157,6 +158,8 @@ TEST(launches)
     parameters[1] = (void *)&number;
     EXPECT_MESSAGE(cuLaunchKernelEx(&config, f, parameters, NULL), CUDA_ERROR_INVALID_VALUE,
                    "config->attrs");
+    EXPECT_MESSAGE(cuOccupancyMaxActiveClusters(&clusters, f, &config), CUDA_ERROR_INVALID_VALUE,
+                   "config->attrs");
     config.numAttrs = 0;
     EXPECT_OK(cuLaunchKernelEx(&config, f, parameters, NULL));
     EXPECT_OK(cuCtxSynchronize());
@@ -180,6 +183,13 @@ TEST(nodes)
     signals = (CUDA_EXT_SEM_SIGNAL_NODE_PARAMS){&semaphore, NO_ADDRESS, 1};
     EXPECT_MESSAGE(cuGraphAddExternalSemaphoresSignalNode(&node, graph, NULL, 0, &signals),
                    CUDA_ERROR_INVALID_VALUE, "paramsArray");
+    CUDA_MEM_ALLOC_NODE_PARAMS memory = {.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                                       .location = {CU_MEM_LOCATION_TYPE_DEVICE}},
+                                         .accessDescs = WILD,
+                                         .accessDescCount = 1,
+                                         .bytesize = 4096};
+    EXPECT_MESSAGE(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &memory), CUDA_ERROR_INVALID_VALUE,
+                   "accessDescs");
     CUDA_EXT_SEM_WAIT_NODE_PARAMS waits = {&semaphore, WILD, 1};
     EXPECT_MESSAGE(cuGraphAddExternalSemaphoresWaitNode(&node, graph, NULL, 0, &waits),
                    CUDA_ERROR_INVALID_VALUE, "paramsArray");

@@ -36,12 +36,14 @@ enum kind {
     OBJECT,
     KINDS
 };
-enum { VALUES = 6, ARGUMENTS_MAX = 12, RANDOM = 24, SECONDS = 20 };
+// An argument has VALUES values. WILD is one more, for pointers: no memory is there.
+enum { VALUES = 6, WILD = VALUES, ARGUMENTS_MAX = 12, RANDOM = 24, SECONDS = 20, TAKEN = 3 };
 
 struct call {
     const char *name;
     cudaError_t (*make)(const unsigned char *choice);
     unsigned arguments;
+    unsigned reads; // a bit for each argument that leads to structures which the call reads
     enum kind kinds[ARGUMENTS_MAX];
     const char *names; // of its arguments and of their members, each between blanks
 };
@@ -71,7 +73,8 @@ static void pick(void *out, size_t size_B, enum kind kind, unsigned choice)
         return;
     }
     if (kind == POINTER) {
-        char *const values[VALUES] = {world.zero, NULL, world.ones, world.mixed, world.zero, NULL};
+        char *const values[VALUES + 1] = {world.zero, NULL, world.ones, world.mixed,
+                                          world.zero, NULL, (char *)8};
         value = (uintptr_t)values[choice];
     } else if (kind == ADDRESS) {
         char *const values[VALUES] = {world.memory,         NULL,       world.zero,
@@ -128,12 +131,17 @@ static void build_world(void)
                          cudaUserObjectNoDestructorSync);
 }
 
-// The arguments of try number `number`: each wrong value of each argument while the others are
-// right, and then values at random. Returns false after the last one.
+// The arguments of try number `number`: each pointer that leads nowhere, each wrong value of each
+// argument while the others are right, and then values at random. Returns false after the last one.
 static bool choose(const struct call *c, unsigned number, unsigned char *choice)
 {
     const unsigned single = c->arguments * (VALUES - 1);
     memset(choice, 0, ARGUMENTS_MAX);
+    for (unsigned reads = c->reads; reads; reads &= reads - 1, number--)
+        if (!number) {
+            choice[__builtin_ctz(reads)] = WILD;
+            return true;
+        }
     if (number < single) {
         choice[number / (VALUES - 1)] = (unsigned char)(1 + number % (VALUES - 1));
         return true;
@@ -209,15 +217,22 @@ static unsigned check_line(const struct call *c, const char *line)
 }
 
 // Makes the tries from *next on in this process, and counts each in *next before it is made.
-static void make_calls(const struct call *c, unsigned *next)
+// Returns how many pointers that lead nowhere were not refused.
+static int make_calls(const struct call *c, unsigned *next)
 {
     unsigned char choice[ARGUMENTS_MAX];
+    int taken = 0;
     build_world();
     while (choose(c, *next, choice)) {
         (*next)++;
-        c->make(choice);
+        const cudaError_t r = c->make(choice);
+        if (memchr(choice, WILD, c->arguments) && r != cudaErrorInvalidValue) {
+            taken++;
+            printf("# %s: pointer %u leads nowhere: %s\n", c->name, *next, cudaGetErrorName(r));
+        }
         cudaGetLastError();
     }
+    return taken;
 }
 
 static unsigned check_call(const struct call *c, unsigned *next, unsigned *crashes)
@@ -234,9 +249,9 @@ static unsigned check_call(const struct call *c, unsigned *next, unsigned *crash
             snprintf(path, sizeof path, "json:/tmp/cardless-wrong-%ld.json", (long)getpid());
             setenv("CARDLESS_DIAGNOSTICS", path, 1);
             alarm(SECONDS);
-            make_calls(c, next);
+            const int taken = make_calls(c, next);
             fflush(stdout);
-            _exit(0);
+            _exit(taken ? TAKEN : 0);
         }
         waitpid(child, &status, 0);
         snprintf(path, sizeof path, "/tmp/cardless-wrong-%ld.json", (long)child);
@@ -248,6 +263,9 @@ static unsigned check_call(const struct call *c, unsigned *next, unsigned *crash
         unlink(path);
         ended = WIFEXITED(status);
         *crashes += !ended;
+        // A sanitizer that finds a crash ends the process with a status of its own.
+        found += ended && WEXITSTATUS(status) == TAKEN;
+        found += status && *next <= (unsigned)__builtin_popcount(c->reads);
         if (!ended)
             printf("# %s: try %u: %s\n", c->name, *next, strsignal(WTERMSIG(status)));
     } while (!ended);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Writes, for each call of the runtime, a function that makes it with arguments by number, and the
-names that its messages may and must not contain. wrong_calls.py RUNTIME.def DRIVER.def INCLUDE OUT
+names that its messages may and must not contain; and which of its arguments lead to structures that
+it reads. wrong_calls.py RUNTIME.def DRIVER.def INCLUDE OUT
 
 The names that must not appear are those of the arguments of all driver calls, and of the members of
 the driver's structs, except those that the call itself or a struct of the runtime also has."""
@@ -12,7 +13,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../tools/gen'))
 from apigen.declarations import Declarations  # noqa: E402
-from apigen.table import Table, write  # noqa: E402
+from apigen.entries import Generator  # noqa: E402
+from apigen.table import ROOT, Table, write  # noqa: E402
 
 # Calls that end what the other calls need, that wait for more than an error, or whose purpose is
 # another library.
@@ -84,13 +86,17 @@ def main():
         names = ', '.join(f'a{i}' for i in range(len(r.arguments)))
         text += '' if r.arguments else '    (void)choice;\n'
         text += f'    return {r.name}({names});\n}}\n'
+    generator = Generator(table)
+    generator.describe([os.path.join(table.folder, f) for f in table.dialect.facts], ROOT)
     text += '\nstatic const struct call calls[] = {\n'
     for r in rows:
         mine = {'names': {a.name for a in r.arguments}, 'seen': set()}
         for a in r.arguments:
             all_members(types, a.type, mine)
         kinds = ', '.join(kind(a) for a in r.arguments) or '0'
-        text += f'    {{"{r.name}", call_{r.name}, {len(r.arguments)}, {{{kinds}}}, ' \
+        tested = re.findall(r'_readable\w*\("(\w+)"', '\n'.join(generator.pointer_lines(r)))
+        reads = sum(1 << i for i, a in enumerate(r.arguments) if a.name in tested)
+        text += f'    {{"{r.name}", call_{r.name}, {len(r.arguments)}, {reads:#x}, {{{kinds}}}, ' \
             f'" {" ".join(sorted(mine["names"]))} "}},\n'
     text += '};\n\nstatic const char *const foreign[] = {\n'
     text += ''.join(f'    "{n}",\n' for n in sorted(theirs) if n) + '};\n'

@@ -63,13 +63,28 @@ class Generator:
         is_signed = any(a.name == count and a.type == 'int' for a in row.arguments)
         return f'{count} > 0 ? {count} : 0' if is_signed else count
 
+    def pointed(self, argument):
+        """The type behind a pointer, or '' if it is none or another pointer."""
+        kind, _, stars = argument.type.replace('const ', '').partition('*')
+        return '' if '*' not in argument.type or stars else kind.strip()
+
+    def is_tested(self, row, argument):
+        """Whether the wrapper tests that this input can be read."""
+        readable = self.dialect.values.get('readable')
+        if not readable or self.output_of(row, argument) in ('>', '>>'):
+            return False
+        return len(readable) == 1 or self.pointed_is_record(argument)
+
+    def pointed_is_record(self, argument):
+        return self.declarations.find(self.pointed(argument)) in self.declarations.records
+
     def list_lines(self, row):
         """The checks of lists. The column of arguments, or the file of types, states their number
         of elements."""
         lines = []
         for a in row.arguments:
             count = a.count if a.checked_array else None
-            if self.dialect.readable and not a.count and not self.output_of(row, a):
+            if not a.count and self.is_tested(row, a):
                 count = self.stated_count(row, a)
             if count:
                 lines += ['    if (!r)', f'        r = {self.h}_readable("{a.name}", {a.name}, '
@@ -79,22 +94,19 @@ class Generator:
     def reads_one(self, row, argument):
         """Whether the call always reads the one object that the argument points to: a structure, a
         text, or another object if it must not be NULL."""
-        kind, stars = argument.type.replace('const ', '').split('*', 1) \
-            if '*' in argument.type else ('', '')
-        kind = kind.strip()
+        kind = self.pointed(argument)
         is_list = argument.count or self.rules.find(('count',), f'{row.name}.{argument.name}')
-        if is_list or self.output_of(row, argument) in ('>', '>>') or stars or \
-                kind in ('', 'void'):
+        if is_list or kind in ('', 'void') or not self.is_tested(row, argument):
             return False
         return kind == 'char' or argument.stream or argument.mark or \
-            self.declarations.find(kind) in self.declarations.records
+            self.pointed_is_record(argument)
 
     def pointer_lines(self, row):
         """The checks of pointers to what the call reads."""
         lines = self.list_lines(row)
         for a in row.arguments:
-            if self.dialect.readable and self.reads_one(row, a):
-                lines += ['    if (!r)', f'        r = {self.dialect.readable}("{a.name}", '
+            if self.reads_one(row, a):
+                lines += ['    if (!r)', f'        r = {self.dialect.one("readable")}("{a.name}", '
                           f'{a.name}, sizeof *{a.name});']
         return lines
 

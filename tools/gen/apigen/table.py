@@ -19,7 +19,7 @@ class Dialect:
             'types': None, 'headers': None, 'stream': 3, 'streamtype': 1, 'check': None,
             'handletext': 1, 'objects': 1, 'firsttwin': 1, 'internal': 1, 'node': 1, 'procs': 1,
             'facts': None, 'record': 1, 'recorder': 1, 'columns': None, 'coverage': 2,
-            'about': 1, 'base': 1, 'readable': 1}
+            'about': 1, 'base': 1, 'readable': None}
 
     def __init__(self):
         self.values, self.checks = {}, {}

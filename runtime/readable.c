@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Lets the kernel read a byte of each page.
+#include "readable.h"
+
+#include <errno.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "rt.h"
+
+enum { PAGE_B = 4096, BYTES_MOST = 64 }; // of a system call
+
+// Whether all of `count` bytes, at the given addresses, can be read.
+static bool can_read(struct iovec *from, unsigned long count)
+{
+    char bytes[BYTES_MOST];
+    const struct iovec to = {bytes, count};
+    const ssize_t got = process_vm_readv(getpid(), &to, 1, from, count, 0);
+    return got < 0 ? errno != EFAULT : (unsigned long)got == count;
+}
+
+static bool can_read_range(uintptr_t first, uintptr_t last)
+{
+    struct iovec from[BYTES_MOST];
+    unsigned long count = 0;
+    for (uintptr_t at = first; at < last; at = (at | (PAGE_B - 1)) + 1) {
+        if (count == BYTES_MOST && !can_read(from, count))
+            return false;
+        count %= BYTES_MOST;
+        from[count++] = (struct iovec){(void *)at, 1};
+    }
+    if (count == BYTES_MOST && !can_read(from, count))
+        return false;
+    count %= BYTES_MOST;
+    from[count++] = (struct iovec){(void *)last, 1};
+    return can_read(from, count);
+}
+
+cudaError_t rt_readable(const char *name, const void *p, uint64_t count, uint64_t element_B)
+{
+    uint64_t size_B;
+    uintptr_t last;
+    if (!p || !count)
+        return cudaSuccess;
+    if (__builtin_mul_overflow(count, element_B, &size_B) ||
+        __builtin_add_overflow((uintptr_t)p, size_B - 1, &last))
+        return rt_fail(cudaErrorInvalidValue,
+                       "%s: %llu elements of %llu bytes exceed the address space", name,
+                       (unsigned long long)count, (unsigned long long)element_B);
+    if (size_B < RT_NEAR_B && rt_is_near(p))
+        return cudaSuccess;
+    if (can_read_range((uintptr_t)p, last))
+        return cudaSuccess;
+    return rt_fail(cudaErrorInvalidValue,
+                   "%s: %p (%llu bytes) cannot be read; pass memory that the process has mapped",
+                   name, p, (unsigned long long)size_B);
+}
