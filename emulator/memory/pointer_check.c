@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "call.h"
 #include "error.h"
 #include "guard.h"
 
@@ -53,6 +54,9 @@ static CUresult try_range(CUresult code, const char *name, const void *p, uint64
 {
     struct dm_fault fault;
     struct range r = {(uintptr_t)p, 0};
+    // Nothing catches faults before cuInit.
+    if (__atomic_load_n(&em_driver_state, __ATOMIC_ACQUIRE) != EM_DRIVER_READY)
+        return CUDA_SUCCESS;
     if (__builtin_add_overflow(r.first, size_B - 1, &r.last))
         return em_fail(code, "%s: %p + %llu bytes exceeds the address space", name, p,
                        (unsigned long long)size_B);

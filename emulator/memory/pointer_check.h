@@ -9,8 +9,8 @@ enum { EM_NEAR_B = 16 << 10 }; // an address that is so little above a stack poi
 
 // Returns CUDA_SUCCESS if `count` elements of `element_B` bytes can be read at `p`, else
 // CUDA_ERROR_INVALID_VALUE with a message that begins with `name`. NULL passes because the caller
-// checks it. Another thread may still unmap the memory before it is used, so this check finds
-// mistakes; it does not stop attacks.
+// checks it, and everything passes before cuInit. Another thread may still unmap the memory before
+// it is used, so this check finds mistakes; it does not stop attacks.
 CUresult em_readable(const char *name, const void *p, uint64_t count, uint64_t element_B);
 // The same check of one small object, such as a descriptor. A pointer just above the caller's frame
 // passes at once: most descriptors are local variables, and memory there is the thread's stack. If
