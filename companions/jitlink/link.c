@@ -39,21 +39,22 @@ static void add_to_log(struct nvJitLink *l, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 static void add_to_log(struct nvJitLink *l, const char *format, ...)
 {
-    char line[LOG_B + 256];
+    char *line;
     va_list arguments;
     va_start(arguments, format);
-    const int written = vsnprintf(line, sizeof line, format, arguments);
+    const int length = vasprintf(&line, format, arguments);
     va_end(arguments);
-    if (written <= 0)
-        return;
-    const size_t length = strnlen(line, sizeof line - 1), old = l->log_B ? l->log_B - 1 : 0;
-    char *grown = realloc(l->log, old + length + 2);
-    if (!grown)
+    if (length < 0)
         return; // the log is a courtesy; the code of the error is returned
-    memcpy(grown + old, line, length);
-    memcpy(grown + old + length, "\n", 2);
-    l->log = grown;
-    l->log_B = old + length + 2;
+    const size_t old = l->log_B ? l->log_B - 1 : 0;
+    char *grown = realloc(l->log, old + (size_t)length + 2);
+    if (grown) {
+        memcpy(grown + old, line, (size_t)length);
+        memcpy(grown + old + length, "\n", 2);
+        l->log = grown;
+        l->log_B = old + (size_t)length + 2;
+    }
+    free(line);
 }
 
 // ---- the driver ----
@@ -147,6 +148,25 @@ static void destroy(struct nvJitLink *l)
     free(l);
 }
 
+// The results of wrong options.
+static const char *result_name(nvJitLinkResult r)
+{
+    switch (r) {
+    case NVJITLINK_ERROR_UNRECOGNIZED_OPTION:
+        return "NVJITLINK_ERROR_UNRECOGNIZED_OPTION";
+    case NVJITLINK_ERROR_MISSING_ARCH:
+        return "NVJITLINK_ERROR_MISSING_ARCH";
+    case NVJITLINK_ERROR_UNSUPPORTED_ARCH:
+        return "NVJITLINK_ERROR_UNSUPPORTED_ARCH";
+    case NVJITLINK_ERROR_UNRECOGNIZED_ARCH:
+        return "NVJITLINK_ERROR_UNRECOGNIZED_ARCH";
+    case NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS:
+        return "NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS";
+    default:
+        return "NVJITLINK_ERROR_INTERNAL";
+    }
+}
+
 nvJitLinkResult jl_nvJitLinkCreate(nvJitLinkHandle *handle, uint32_t numOptions,
                                    const char *const *options)
 {
@@ -159,8 +179,11 @@ nvJitLinkResult jl_nvJitLinkCreate(nvJitLinkHandle *handle, uint32_t numOptions,
         r = NVJITLINK_ERROR_INTERNAL;
     if (!r && l->options.lto)
         l->lto = jl_lto_open(numOptions, options, l->why_no_lto, sizeof l->why_no_lto);
-    if (why[0])
-        fprintf(stderr, "cardless: nvJitLinkCreate: %s\n", why);
+    if (why[0]) {
+        *cardlessThisCaller() = &create_caller;
+        cardlessReport(&create_caller, result_name(r), why);
+        *cardlessThisCaller() = NULL;
+    }
     if (r)
         destroy(l);
     else

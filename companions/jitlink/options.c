@@ -100,6 +100,10 @@ static nvJitLinkResult read_arch(const char *value, unsigned *target, bool *virt
     return NVJITLINK_SUCCESS;
 }
 
+// The beginning of a text, and "..." if it is longer, so that the sentence about it is not cut.
+#define SHOWN(text) (int)SHOWN_MAX, (text), strlen(text) > SHOWN_MAX ? "..." : ""
+enum { SHOWN_MAX = 100 };
+
 nvJitLinkResult jl_options_read(uint32_t count, const char *const *options, struct jl_options *out,
                                 char *why, size_t why_B)
 {
@@ -117,7 +121,7 @@ nvJitLinkResult jl_options_read(uint32_t count, const char *const *options, stru
         } else if (is_flag(option, "-ptx")) {
             out->ptx = true;
         } else if (!has_no_effect(option)) {
-            snprintf(why, why_B, "%s is not an option of nvJitLink", option);
+            snprintf(why, why_B, "%.*s%s is not an option of nvJitLink", SHOWN(option));
             return NVJITLINK_ERROR_UNRECOGNIZED_OPTION;
         }
     }
@@ -131,9 +135,9 @@ nvJitLinkResult jl_options_read(uint32_t count, const char *const *options, stru
     if (r) {
         snprintf(why, why_B,
                  r == NVJITLINK_ERROR_UNSUPPORTED_ARCH
-                     ? "-arch=%s: nvJitLink of CUDA 13 links for sm_75 and later"
-                     : "-arch=%s is not an architecture; pass sm_N",
-                 architecture);
+                     ? "-arch=%.*s%s: nvJitLink of CUDA 13 links for sm_75 and later"
+                     : "-arch=%.*s%s is not an architecture; pass sm_N",
+                 SHOWN(architecture));
         return r;
     }
     // "Emit ptx after linking instead of cubin; only supported with -lto".
@@ -143,7 +147,7 @@ nvJitLinkResult jl_options_read(uint32_t count, const char *const *options, stru
     }
     // "Can use compute_<N> value instead if only generating PTX".
     if (virtual && !out->ptx) {
-        snprintf(why, why_B, "-arch=%s needs -ptx; pass sm_N", architecture);
+        snprintf(why, why_B, "-arch=%.*s%s needs -ptx; pass sm_N", SHOWN(architecture));
         return NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS;
     }
     return NVJITLINK_SUCCESS;

@@ -120,6 +120,27 @@ TEST(options)
     }
 }
 
+// Sentences are whole, however long the option or the name is.
+TEST(long_options)
+{
+    char option[3000] = "-arch=", path[3000] = "/nonexistent/";
+    const char *options[] = {"-arch=sm_90", option};
+    nvJitLinkHandle h = NULL;
+    memset(option + strlen(option), 'x', sizeof option - 100);
+    EXPECT_EQ(__nvJitLinkCreate_13_0(&h, 1, &options[1]), NVJITLINK_ERROR_UNRECOGNIZED_OPTION);
+    EXPECT(strstr(test_last_line(), "xxx... is not an architecture; pass sm_N\""));
+    EXPECT(strstr(test_last_line(), "\"entry\":\"nvJitLinkCreate\""));
+    option[1] = 'b';
+    EXPECT_EQ(__nvJitLinkCreate_13_0(&h, 2, options), NVJITLINK_ERROR_UNRECOGNIZED_OPTION);
+    EXPECT(strstr(test_last_line(), "\"result\":\"NVJITLINK_ERROR_UNRECOGNIZED_OPTION\""));
+    EXPECT(strstr(test_last_line(), "xxx... is not an option of nvJitLink\""));
+    memset(path + strlen(path), 'x', sizeof path - 100);
+    h = create();
+    EXPECT_EQ(nvJitLinkAddFile(h, NVJITLINK_INPUT_PTX, path), NVJITLINK_ERROR_INVALID_INPUT);
+    EXPECT(strstr(error_log(h), "xxx: the file cannot be read\n"));
+    EXPECT_EQ(nvJitLinkDestroy(&h), NVJITLINK_SUCCESS);
+}
+
 TEST(mistakes)
 {
     static const unsigned char lto[] = {0xed, 0x43, 0x4e, 0x7f, 1, 0};
@@ -154,4 +175,4 @@ TEST(mistakes)
     EXPECT_EQ(nvJitLinkDestroy(&h), NVJITLINK_SUCCESS);
 }
 
-TESTS(CASE(image_runs), CASE(without_a_context), CASE(options), CASE(mistakes))
+TESTS(CASE(image_runs), CASE(without_a_context), CASE(options), CASE(long_options), CASE(mistakes))
