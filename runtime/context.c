@@ -140,7 +140,9 @@ cudaError_t rt_need_context(struct rt_thread *self)
 {
     CUcontext context;
     // Calls that compiled code makes while it starts have no beginning that starts the driver.
-    cudaError_t r = self->entry ? self->driver_error : rt_driver_error();
+    cudaError_t r = self->entry ? self->driver_error : rt_driver_error_quietly();
+    if (r)
+        r = self->driver_error = rt_driver_start();
     if (!r)
         r = rt_error(current_context(&context));
     if (r)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "error.h"
+#include "message.h"
 #include "thread.h"
 
 struct rt_cu rt_cu;
@@ -74,14 +75,14 @@ static cudaError_t driver_insufficient(int version)
                    version / 1000, version % 1000 / 10, RT_MAJOR);
 }
 
-cudaError_t rt_driver_start(void)
+static cudaError_t driver_start(bool quietly)
 {
     int version = 0, devices = 0;
     // Manual, cudaErrorInsufficientDriver: "the installed NVIDIA CUDA driver is older than the CUDA
     // runtime library". A driver of the same major version is new enough (CUDA's minor version
     // compatibility).
     if (!rt_driver_is_loaded() || rt_cu.cuDriverGetVersion(&version) || version < RT_MAJOR * 1000)
-        return driver_insufficient(version);
+        return quietly ? cudaErrorInsufficientDriver : driver_insufficient(version);
     CUresult r = rt_cu.cuInit(0);
     if (!r)
         r = rt_cu.cuDeviceGetCount(&devices);
@@ -91,4 +92,18 @@ cudaError_t rt_driver_start(void)
         return cudaErrorNoDevice;
     __atomic_store_n(&rt_driver_state, RT_DRIVER_READY, __ATOMIC_RELEASE);
     return cudaSuccess;
+}
+
+cudaError_t rt_driver_start(void)
+{
+    return driver_start(false);
+}
+
+cudaError_t rt_driver_start_quietly(void)
+{
+    struct rt_messages unwanted;
+    rt_messages_begin(&unwanted);
+    const cudaError_t r = driver_start(true);
+    rt_messages_end(&unwanted);
+    return r;
 }

@@ -28,7 +28,7 @@ struct rt_cu {
 };
 extern struct rt_cu rt_cu;
 
-// The driver is loaded and initialised, and has a device. Read it through rt_driver_error().
+// The driver is loaded and initialised, and has a device. Read it by rt_driver_error_quietly().
 enum rt_driver_state { RT_DRIVER_MISSING, RT_DRIVER_READY };
 extern enum rt_driver_state rt_driver_state;
 
@@ -37,16 +37,19 @@ extern enum rt_driver_state rt_driver_state;
 // again.
 cudaError_t rt_driver_start(void);
 
+// The same without messages, for calls that do not need the driver.
+cudaError_t rt_driver_start_quietly(void);
+
 // Whether the driver's functions can be called, also if it has no device.
 bool rt_driver_is_loaded(void);
 
 // A function that only some drivers export, or NULL. Bodies should work without it.
 void *rt_driver_symbol(const char *name);
 
-static inline cudaError_t rt_driver_error(void)
+static inline cudaError_t rt_driver_error_quietly(void)
 {
     return __builtin_expect(__atomic_load_n(&rt_driver_state, __ATOMIC_ACQUIRE) == RT_DRIVER_READY,
                             1)
                ? cudaSuccess
-               : rt_driver_start();
+               : rt_driver_start_quietly();
 }

@@ -26,10 +26,11 @@ rt_begin(struct rt_thread *self, const struct rt_entry *entry)
 }
 
 // Every call tries to start the driver (recorded: lazy/error-name). If that fails, the thread's
-// last error says so, even if the call itself succeeds (recorded: start/no-device).
+// last error says so, even if the call itself succeeds (recorded: start/no-device). Only calls that
+// need the driver print a message then: they try again.
 static inline void rt_start(struct rt_thread *self)
 {
-    self->driver_error = rt_driver_error();
+    self->driver_error = rt_driver_error_quietly();
     if (__builtin_expect(self->driver_error != cudaSuccess, 0))
         self->last_error = self->driver_error;
 }
@@ -54,8 +55,10 @@ static inline cudaError_t rt_end_quietly(struct rt_thread *self, const struct rt
     return r;
 }
 
-static inline cudaError_t rt_need_driver(const struct rt_thread *self)
+static inline cudaError_t rt_need_driver(struct rt_thread *self)
 {
+    if (__builtin_expect(self->driver_error != cudaSuccess, 0))
+        self->driver_error = rt_driver_start();
     return self->driver_error;
 }
 

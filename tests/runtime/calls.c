@@ -189,7 +189,12 @@ TEST(several_devices)
 TEST(no_device)
 {
     test_setting("CARDLESS_DEVICES", "none");
+    char code[64];
     int value = -1;
+    EXPECT_STR(cudaGetErrorName(cudaErrorNoDevice), "cudaErrorNoDevice"); // needs no driver
+    RT_ERROR(cudaGetLastError(), cudaErrorNoDevice);
+    RT_OK(cudaDriverGetVersion(&value));
+    EXPECT_EQ(test_said(code), 0);
     EXPECT_ONE_SENTENCE((CUresult)cudaGetDeviceCount(&value), CUDA_ERROR_NO_DEVICE);
     EXPECT_MESSAGE((CUresult)cudaGetDeviceCount(&value), CUDA_ERROR_NO_DEVICE,
                    "cudaGetDeviceCount");
