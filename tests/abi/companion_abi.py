@@ -2,11 +2,13 @@
 """Compares a header of Cardless, nvml.h or nvJitLink.h, and the table of the functions that its
 library exports, with the header of an installed CUDA toolkit.
 
-    companion_abi.py HEADER INCLUDE NAMES [--toolkit INCLUDE]
+    companion_abi.py HEADER INCLUDE NAMES WHEELS [--toolkit INCLUDE]
 
 Ours declares a part of the functions; every name, size, offset, value and prototype that it
 declares must be the toolkit's. NAMES lists the functions that the library exports: the toolkit's.
-Exit status 77: no toolkit with the header or no clang is installed.
+Toolkits from PyPI do not have nvml.h, which is a package of its own: it is installed into the
+folder WHEELS if necessary. Exit status 77: there is no toolkit with the header and it cannot be
+installed, or no clang is installed.
 """
 import argparse
 import shutil
@@ -15,6 +17,7 @@ from pathlib import Path
 
 import abi
 from collect import Headers
+from wheels import nvml
 
 # With these, a header declares exactly the functions that its library exports.
 INTERNAL = {'nvml.h': ['-D__NVML_API_VERSION_INTERNAL', '-DNVML_NO_UNVERSIONED_FUNC_DEFS'],
@@ -32,19 +35,31 @@ def differences(theirs, ours):
                 yield f'{kind}: {name}: toolkit {x}, ours {y}'
 
 
+def find_header(header, wheels):
+    """The folder of NVIDIA's header."""
+    toolkit = abi.find_toolkit()
+    if toolkit and (Path(toolkit) / header).exists():
+        return toolkit
+    if header != 'nvml.h':
+        abi.skip(f'no CUDA toolkit of version {abi.VERSION} with {header} is installed')
+    folder = nvml(wheels)
+    if not folder:
+        abi.skip('no CUDA toolkit with nvml.h is installed, and pip cannot install the header')
+    return folder
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument('header', choices=INTERNAL)
     p.add_argument('include')
     p.add_argument('names', type=Path)
+    p.add_argument('wheels')
     p.add_argument('--toolkit')
     a = p.parse_args()
-    toolkit = a.toolkit or abi.find_toolkit()
     clang = shutil.which('clang')
     if not clang:
         abi.skip('clang, which reads the headers, is not installed')
-    if not toolkit or not (Path(toolkit) / a.header).exists():
-        abi.skip(f'no CUDA toolkit of version {abi.VERSION} with {a.header} is installed')
+    toolkit = a.toolkit or find_header(a.header, a.wheels)
     theirs = Headers(clang, [f'-I{toolkit}'], [a.header])
     ours = Headers(clang, [f'-I{a.include}'], [a.header])
     found = list(differences(theirs, ours))
