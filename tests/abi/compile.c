@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Compiled in every language that a program may be written in: the headers alone give neither
 // warnings nor errors.
+#include <cooperative_groups.h>
 #include <cuComplex.h>
 #include <cuda.h>
 #include <cudaProfiler.h>
 #include <cudaProfilerTypedefs.h>
 #include <cudaTypedefs.h>
+#include <cuda_fp16.h>
 #include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
 #include <device_launch_parameters.h>
