@@ -87,6 +87,15 @@ static CUresult check_value(enum api_jit_use use, CUjit_option option, void *val
     }
 }
 
+// The card's compiler raises small limits, and ignores those that limit nothing (as ptxas 13.0
+// says for sm_75 to sm_121).
+static unsigned most_registers(const void *value)
+{
+    enum { LEAST = 24, MOST = 255 };
+    const unsigned number = (unsigned)(uintptr_t)value;
+    return number > MOST ? 0 : number < LEAST ? LEAST : number;
+}
+
 // The place of an output in the struct, or NULL.
 static void ***output_of(struct api_jit *jit, CUjit_option option)
 {
@@ -158,6 +167,10 @@ CUresult api_jit_begin(enum api_jit_use use, const CUjit_option *options, void *
             out->has_target = true;
             out->target = (unsigned)(uintptr_t)values[i] & ~(unsigned)TARGET_VARIANTS;
         }
+        if (options[i] == CU_JIT_MAX_REGISTERS)
+            out->registers.most = most_registers(values[i]);
+        if (options[i] == CU_JIT_OVERRIDE_DIRECTIVE_VALUES)
+            out->registers.overrides = values[i] != NULL;
         out->sm_3x |= options[i] == CU_JIT_NEW_SM3X_OPT && use != API_JIT_INPUT;
         out->verbose |= options[i] == CU_JIT_LOG_VERBOSE && values[i];
         threads |= options[i] == CU_JIT_THREADS_PER_BLOCK;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "code.h"
 #include "error.h"
 
 // A log that the program wants.
@@ -19,6 +20,7 @@ struct api_jit {
     void **wall_time;
     unsigned target; // CU_JIT_TARGET as an architecture (90), if has_target
     bool has_target, verbose, sm_3x;
+    struct em_register_limit registers;
     bool again;          // a later call of a linker: success leaves the error log as it is
     const char *summary; // for the log of information, or NULL
     uint64_t began_ns;

@@ -21,7 +21,7 @@ CUresult api_cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options, voi
         return r;
     union kept kept = {.own = {{0}}};
     kept.outputs = api_jit_keep(&jit);
-    return em_link_create(jit.has_target ? &jit.target : NULL, &kept.own, stateOut);
+    return em_link_create(jit.has_target ? &jit.target : NULL, &jit.registers, &kept.own, stateOut);
 }
 
 // The outputs of cuLinkCreate's options, for a call of that linker.

@@ -12,7 +12,8 @@ static struct em_load how(const struct api_jit *jit)
 {
     return (struct em_load){.architecture = em_image_architecture(),
                             .has_target = jit && jit->has_target,
-                            .target = jit ? jit->target : 0};
+                            .target = jit ? jit->target : 0,
+                            .registers = jit ? jit->registers : (struct em_register_limit){0}};
 }
 
 // ---- modules ----

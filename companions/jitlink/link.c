@@ -20,8 +20,8 @@ struct nvJitLink {
     CUcontext context;
     CUlinkState state;
     char driver_log[LOG_B]; // of the last call that has failed
-    CUjit_option names[3];
-    void *values[3];
+    CUjit_option names[4];
+    void *values[4];
     struct jl_lto *lto; // NULL without -lto and without NVIDIA's library
     char why_no_lto[128];
     const char *ptx; // of LTO-IR, or NULL
@@ -100,9 +100,16 @@ static CUresult open_linker(struct nvJitLink *l)
     l->values[0] = l->driver_log;
     l->names[1] = CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES;
     l->values[1] = (void *)(uintptr_t)sizeof l->driver_log;
-    l->names[2] = CU_JIT_TARGET;
-    l->values[2] = (void *)(uintptr_t)l->options.target;
-    r = cuLinkCreate(l->options.target ? 3 : 2, l->names, l->values, &l->state);
+    unsigned count = 2;
+    if (l->options.target) {
+        l->names[count] = CU_JIT_TARGET;
+        l->values[count++] = (void *)(uintptr_t)l->options.target;
+    }
+    if (l->options.registers) {
+        l->names[count] = CU_JIT_MAX_REGISTERS;
+        l->values[count++] = (void *)(uintptr_t)l->options.registers;
+    }
+    r = cuLinkCreate(count, l->names, l->values, &l->state);
     leave();
     return r;
 }

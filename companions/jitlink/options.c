@@ -10,7 +10,6 @@
 // The options without an effect: they speed up machine code, or describe how to make it. A name
 // with `=` at its end takes a value.
 static const char *const without_effect[] = {
-    "-maxrregcount=",
     "-O0",
     "-O3",
     "-g",
@@ -107,7 +106,7 @@ enum { SHOWN_MAX = 100 };
 nvJitLinkResult jl_options_read(uint32_t count, const char *const *options, struct jl_options *out,
                                 char *why, size_t why_B)
 {
-    static const char arch[] = "-arch=";
+    static const char arch[] = "-arch=", registers[] = "-maxrregcount=";
     const char *architecture = NULL;
     *out = (struct jl_options){0};
     for (uint32_t i = 0; i < count; i++) {
@@ -116,6 +115,9 @@ nvJitLinkResult jl_options_read(uint32_t count, const char *const *options, stru
             return NVJITLINK_ERROR_NULL_INPUT;
         if (!strncmp(option, arch, sizeof arch - 1)) {
             architecture = option + sizeof arch - 1;
+        } else if (!strncmp(option, registers, sizeof registers - 1)) {
+            const int number = atoi(option + sizeof registers - 1);
+            out->registers = number > 0 ? (unsigned)number : 0; // other values limit nothing
         } else if (is_flag(option, "-lto")) {
             out->lto = true;
         } else if (is_flag(option, "-ptx")) {

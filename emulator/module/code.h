@@ -16,11 +16,19 @@
 
 enum { EM_PARAMETERS_MOST_B = 32764 }; // of a kernel (recorded: load_ptx/param-32764-version-8.1)
 
+// The registers that a thread may have (CU_JIT_MAX_REGISTERS); `most` is 0 without that option. A
+// kernel's own limit (.maxnreg) is stronger, unless CU_JIT_OVERRIDE_DIRECTIVE_VALUES is set.
+struct em_register_limit {
+    unsigned most;
+    bool overrides;
+};
+
 // How an image should be loaded.
 struct em_load {
     unsigned architecture; // of the device, 90 for sm_90
     bool has_target;
-    unsigned target; // CU_JIT_TARGET, as an architecture
+    unsigned target;                    // CU_JIT_TARGET, as an architecture
+    struct em_register_limit registers; // of texts that are compiled now, not linked before
 };
 
 // How a kernel uses a parameter.

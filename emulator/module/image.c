@@ -205,7 +205,7 @@ static CUresult load_texts(CUresult r, struct em_texts *texts, const struct em_l
 static CUresult load_text(const struct em_bytes *bytes, const struct em_load *load,
                           struct em_image **out)
 {
-    struct em_texts texts = {0};
+    struct em_texts texts = {.registers = load->registers};
     uint64_t size_B = bytes->size_B;
     if (size_B == EM_UNKNOWN_SIZE) {
         CUresult r = em_readable_text(CUDA_ERROR_INVALID_IMAGE, "the image", bytes->at, &size_B);
@@ -294,7 +294,7 @@ static bool is_table(const struct head *head)
 static CUresult load_bytes(const struct em_bytes *bytes, const struct head *head,
                            const struct em_load *load, struct em_image **out)
 {
-    struct em_texts texts = {0};
+    struct em_texts texts = {.registers = load->registers};
     if (!memcmp(head, ELFMAG, SELFMAG))
         return load_object(bytes, load, out);
     if (em_is_fat_binary(head->bytes))

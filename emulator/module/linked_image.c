@@ -32,6 +32,17 @@ static struct layout lay_out(const struct em_texts *texts)
     return l;
 }
 
+// The limit of registers in a field of the section.
+static uint64_t pack_limit(const struct em_register_limit *limit)
+{
+    return limit->most | (uint64_t)limit->overrides << 32;
+}
+
+static struct em_register_limit unpack_limit(uint64_t field)
+{
+    return (struct em_register_limit){(unsigned)field, field >> 32 & 1};
+}
+
 CUresult em_linked_image_make(const struct em_texts *texts, unsigned architecture, char **out,
                               uint64_t *size_B)
 {
@@ -58,7 +69,8 @@ CUresult em_linked_image_make(const struct em_texts *texts, unsigned architectur
                    .sh_offset = l.texts_at,
                    .sh_size = l.texts_B,
                    .sh_info = texts->lenient,
-                   .sh_addralign = 1},
+                   .sh_addralign = 1,
+                   .sh_entsize = pack_limit(&texts->registers)},
         [NAMES] = {.sh_name = NAMES_NAME,
                    .sh_type = SHT_STRTAB,
                    .sh_offset = l.names_at,
@@ -121,6 +133,7 @@ CUresult em_linked_image_texts(const struct em_bytes *bytes, bool *linked, unsig
             ? em_fail(CUDA_ERROR_INVALID_IMAGE, "the linked image is damaged")
             : em_bytes_check(bytes, section.sh_offset, section.sh_size);
     out->lenient = section.sh_info != 0;
+    out->registers = unpack_limit(section.sh_entsize);
     const char *at = r ? NULL : bytes->at + section.sh_offset, *end = at + section.sh_size;
     while (!r && at < end) {
         const uint64_t size_B = strnlen(at, (size_t)(end - at));

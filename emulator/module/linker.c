@@ -47,13 +47,15 @@ static void finish_linker(struct em_object *object)
     dm_free(l);
 }
 
-CUresult em_link_create(const unsigned *target, const struct em_link_own *own, CUlinkState *out)
+CUresult em_link_create(const unsigned *target, const struct em_register_limit *registers,
+                        const struct em_link_own *own, CUlinkState *out)
 {
     em_assert_unlocked();
     struct em_linker *l = dm_calloc(1, sizeof *l);
     if (!l)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a linker");
     l->architecture = target ? *target : em_image_architecture();
+    l->texts.registers = *registers;
     l->own = *own;
     em_lock();
     CUresult r = em_object_start(&l->object, EM_LINK, em_self.current, finish_linker);
@@ -202,7 +204,8 @@ static CUresult read_input(const struct em_bytes *bytes, CUjitInputType type, co
 // Each text for itself, as the card's assembler sees it.
 static CUresult check_alone(const struct em_linker *l, const struct em_text *text, bool lenient)
 {
-    const struct em_texts one = {(struct em_text *)(uintptr_t)text, 1, 1, lenient};
+    const struct em_texts one = {
+        .list = (struct em_text *)(uintptr_t)text, .count = 1, .capacity = 1, .lenient = lenient};
     struct px_module *module;
     CUresult r = em_ptx_parse(&one, PX_LINK_PARTIAL, &module);
     if (r)

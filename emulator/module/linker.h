@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "code.h"
+
 // Precondition of all: em_lock not held.
 
 // The caller's own bytes are kept in the linker.
@@ -13,8 +15,9 @@ struct em_link_own {
 };
 
 // Makes a linker in the current context. `target` is the architecture of CU_JIT_TARGET, or NULL for
-// that of the device.
-CUresult em_link_create(const unsigned *target, const struct em_link_own *own, CUlinkState *out);
+// that of the device. The image keeps the limit of registers.
+CUresult em_link_create(const unsigned *target, const struct em_register_limit *registers,
+                        const struct em_link_own *own, CUlinkState *out);
 // Copies the caller's own bytes out.
 CUresult em_link_own(CUlinkState state, struct em_link_own *own);
 

@@ -198,6 +198,15 @@ static CUresult check_load(const struct px_module *text, const struct em_load *l
     return r;
 }
 
+static void limit_registers(struct px_module *text, const struct em_register_limit *limit)
+{
+    for (unsigned i = 0; i < text->function_count && limit->most; i++) {
+        struct px_limits *limits = &text->functions[i].limits;
+        if (!limits->most_registers || limit->overrides)
+            limits->most_registers = limit->most;
+    }
+}
+
 static bool are_short(const struct em_texts *texts)
 {
     uint64_t size_B = 0;
@@ -222,6 +231,7 @@ CUresult em_ptx_image(struct em_texts *texts, const struct em_load *load, struct
     }
     p->image.references = 1;
     p->image.free = free_image;
+    limit_registers(p->text, &texts->registers);
     if (!texts->lenient)
         r = check_load(p->text, load);
     if (!r)

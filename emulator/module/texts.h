@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "code.h"
+
 struct em_text {
     char name[64]; // for messages; "" if there is only one text
     char *bytes;   // owned, and a 0 follows them; or NULL: an image has taken them over
@@ -16,6 +18,7 @@ struct em_texts {
     struct em_text *list;
     unsigned count, capacity;
     bool lenient; // symbols may be undefined, because some parts have no PTX
+    struct em_register_limit registers;
 };
 
 // Adds a copy of a text, up to its first 0. `name` may be NULL.

@@ -278,6 +278,68 @@ TEST(occupancy_of_a_library_kernel)
     EXPECT_OK(cuLibraryUnload(library));
 }
 
+// A kernel that needs about forty registers, because it reads all values before it writes one.
+static const char *busy(const char *name, const char *directive)
+{
+    enum { VALUES = 40 };
+    static char text[8192];
+    int at = snprintf(text, sizeof text,
+                      PTX_HEAD ".visible .entry %s(.param .u64 p)%s\n{\n.reg .b64 %%x;\n"
+                               ".reg .b32 %%r<%d>;\nld.param.u64 %%x, [p];\n",
+                      name, directive, VALUES);
+    for (int i = 0; i < VALUES; i++)
+        at += snprintf(text + at, sizeof text - (size_t)at, "ld.global.u32 %%r%d, [%%x+%d];\n", i,
+                       4 * i);
+    for (int i = 0; i < VALUES; i++)
+        at += snprintf(text + at, sizeof text - (size_t)at, "st.global.u32 [%%x+%d], %%r%d;\n",
+                       4 * i, VALUES - 1 - i);
+    snprintf(text + at, sizeof text - (size_t)at, "ret;\n}\n");
+    return text;
+}
+
+static int registers_of(CUmodule module)
+{
+    int registers = 0;
+    EXPECT_OK(cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, ptx_kernel(module, "k")));
+    EXPECT_OK(cuModuleUnload(module));
+    return registers;
+}
+
+static int registers_loaded(const char *text, unsigned limit, bool overrides)
+{
+    CUjit_option options[] = {CU_JIT_MAX_REGISTERS, CU_JIT_OVERRIDE_DIRECTIVE_VALUES};
+    void *values[] = {(void *)(uintptr_t)limit, (void *)(uintptr_t)overrides};
+    CUmodule module = NULL;
+    MUST(cuModuleLoadDataEx(&module, text, 2, options, values));
+    return registers_of(module);
+}
+
+// The limits are those that NVIDIA's ptxas 13.0 states.
+TEST(limit_of_registers)
+{
+    ptx_start();
+    const int without = registers_of(ptx_load(busy("k", "")));
+    EXPECT(without > 38 && without <= 64);
+    EXPECT_EQ(registers_loaded(busy("k", ""), 38, false), 38);
+    EXPECT_EQ(registers_loaded(busy("k", ""), 1, false), 24);
+    EXPECT_EQ(registers_loaded(busy("k", ""), 255, false), without);
+    EXPECT_EQ(registers_loaded(busy("k", ""), 300, true), without);
+    EXPECT_EQ(registers_loaded(busy("k", ".maxnreg 32"), 38, false), 32);
+    EXPECT_EQ(registers_loaded(busy("k", ".maxnreg 32"), 38, true), 38);
+    // A linked image keeps the linker's limit, whatever it is loaded with.
+    CUjit_option option = CU_JIT_MAX_REGISTERS;
+    void *value = (void *)38, *image = NULL;
+    CUlinkState state = NULL;
+    MUST(cuLinkCreate(1, &option, &value, &state));
+    const char *text = busy("k", "");
+    EXPECT_OK(cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)(uintptr_t)text, strlen(text) + 1, "k",
+                            0, NULL, NULL));
+    MUST(cuLinkComplete(state, &image, NULL));
+    EXPECT_EQ(registers_of(ptx_load(image)), 38);
+    EXPECT_EQ(registers_loaded(image, 30, true), 38);
+    EXPECT_OK(cuLinkDestroy(state));
+}
+
 TESTS(CASE(symbols), CASE(mistakes), CASE(images), CASE(nothing_added), CASE(linked_twice),
       CASE(options), CASE(targets_of_the_driver), CASE(architectures_of_the_texts),
-      CASE(occupancy_of_a_library_kernel))
+      CASE(occupancy_of_a_library_kernel), CASE(limit_of_registers))

@@ -100,6 +100,7 @@ TEST(options)
         {{"-arch", "sm_90"}, NVJITLINK_ERROR_UNRECOGNIZED_OPTION},
         {{"-arch=sm_x"}, NVJITLINK_ERROR_UNRECOGNIZED_ARCH},
         {{"-arch=sm_90a", "-O3", "-maxrregcount=32"}, NVJITLINK_SUCCESS},
+        {{"-arch=sm_90", "-maxrregcount=", "-maxrregcount=0"}, NVJITLINK_SUCCESS},
         {{"-arch=sm_90", "-lto", "-ptx"}, NVJITLINK_SUCCESS},
         {{"-arch=sm_90", "-lto=1", "-ptx=1"}, NVJITLINK_SUCCESS},
         {{"-arch=compute_90", "-lto=0", "-ptx=0"}, NVJITLINK_SUCCESS},
