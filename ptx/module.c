@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grid_text.h"
 #include "kn_float.h"
 #include "module_state.h"
 #include "program.h"
@@ -414,8 +415,8 @@ static int externals_check(const struct px_module *m, struct px_report *report)
     return 0;
 }
 
-int px_module_link(const struct px_source *sources, unsigned count, enum px_link link,
-                   struct px_module **out, struct px_report *report)
+static int link_texts(const struct px_source *sources, unsigned count, enum px_link link,
+                      struct px_module **out, struct px_report *report)
 {
     struct px_module *m = NULL;
     int rc = texts_load(sources, count, link, &m, report);
@@ -427,6 +428,26 @@ int px_module_link(const struct px_source *sources, unsigned count, enum px_link
         px_module_free(m);
     else if (!rc)
         *out = m;
+    return rc;
+}
+
+int px_module_link(const struct px_source *sources, unsigned count, enum px_link link,
+                   struct px_module **out, struct px_report *report)
+{
+    unsigned i = 0;
+    while (i < count && !px_grid_text_is_needed(sources[i].text, sources[i].size_B))
+        i++;
+    if (i == count)
+        return link_texts(sources, count, link, out, report);
+    struct px_source *more = dm_calloc(count + 1ul, sizeof *more);
+    if (!more)
+        return -ENOMEM;
+    for (i = 0; i < count; i++)
+        more[i] = sources[i];
+    more[count] = (struct px_source){
+        .name = "Cardless", .text = px_grid_text, .size_B = px_grid_text_B, .taken = NULL};
+    const int rc = link_texts(more, count + 1, link, out, report);
+    dm_free(more);
     return rc;
 }
 

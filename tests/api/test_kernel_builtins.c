@@ -418,7 +418,75 @@ TEST(call_null)
                   CUDA_ERROR_ILLEGAL_INSTRUCTION);
 }
 
+// ---- the grid: functions of the driver that libcudadevrt.a calls ----
+
+#define CGS "__cuda_syscall_CGS_"
+#define CALL_SYNC                                                                                  \
+    "{\n.param .b64 h;\n.param .b32 f;\n.param .b32 r;\nst.param.b64 [h], %x1;\n"                  \
+    "st.param.b32 [f], 0;\ncall (r), " CGS "sync, (h, f);\nld.param.b32 %r3, [r];\n}\n"
+#define CALL_TWO_POINTERS(name, result)                                                            \
+    "{\n.param .b64 t;\n.param .b64 g;\n.param .b64 h;\n.param .b32 r;\nst.param.b64 [t], %x2;\n"  \
+    "st.param.b64 [g], %x3;\nst.param.b64 [h], %x1;\ncall (r), " CGS name                          \
+    ", (t, g, h);\nld.param.b32 " result ", [r];\n}\n"
+
+// Each thread writes its rank, waits for the grid, and copies the word of the next rank. The third
+// word of the memory becomes the sum of the calls' results.
+static const char grid_text[] = PTX_HEAD
+    ".extern .func (.param .b64 r) " CGS "get_intrinsic_handle(.param .b32 s);\n"
+    ".extern .func (.param .b32 r) " CGS "sync(.param .b64 h, .param .b32 f);\n"
+    ".extern .func (.param .b32 r) " CGS "get_size(.param .b64 t, .param .b64 g, .param .b64 h);\n"
+    ".extern .func (.param .b32 r) " CGS "get_rank(.param .b64 t, .param .b64 g, .param .b64 h);\n"
+    ".visible .entry k(.param .u64 p, .param .u32 scope)\n{\n" REGISTERS
+    ".local .align 4 .b32 ranks[2];\n"
+    "ld.param.u64 %x0, [p];\nld.param.u32 %r0, [scope];\n"
+    "{\n.param .b32 s;\n.param .b64 r;\nst.param.b32 [s], %r0;\n"
+    "call (r), " CGS "get_intrinsic_handle, (s);\nld.param.b64 %x1, [r];\n}\n"
+    "mov.u64 %x2, %x0;\nadd.u64 %x3, %x0, 4;\n" CALL_TWO_POINTERS(
+        "get_size",
+        "%r1") "mov.u64 %x2, ranks;\ncvta.local.u64 %x2, %x2;\nadd.u64 %x3, %x2, "
+               "4;\n" CALL_TWO_POINTERS("get_rank",
+                                        "%r2") "mov.u32 %r9, 0;\nsetp.ne.u64 %q, %x1, 0;\n@%q "
+                                               "ld.local.u32 %r9, [ranks];\n"
+                                               "mul.wide.u32 %x4, %r9, 4;\nadd.u64 %x4, %x4, "
+                                               "%x0;\nst.global.u32 [%x4+64], %r9;\n" CALL_SYNC
+                                               "add.u32 %r1, %r1, %r2;\nadd.u32 %r1, %r1, "
+                                               "%r3;\nst.global.u32 [%x0+8], %r1;\n"
+                                               "@!%q ret;\nld.global.u32 %r4, [%x0];\nadd.u32 %r5, "
+                                               "%r9, 1;\nrem.u32 %r5, %r5, %r4;\n"
+                                               "mul.wide.u32 %x5, %r5, 4;\nadd.u64 %x5, %x5, "
+                                               "%x0;\nld.volatile.global.u32 %r6, "
+                                               "[%x5+64];\n" CALL_SYNC
+                                               "st.global.u32 [%x4+64], %r6;\nld.local.u32 %r7, "
+                                               "[ranks+4];\n"
+                                               "st.global.u32 [%x0+12], %r7;\nret;\n}\n";
+
+TEST(grid_functions)
+{
+    enum { BLOCKS = 6, THREADS = 12, WORDS = 16 + BLOCKS * THREADS };
+    unsigned words[WORDS], scope = 1;
+    CUdeviceptr p;
+    ptx_start();
+    CUfunction f = ptx_kernel(ptx_load(grid_text), "k");
+    MUST(cuMemAlloc(&p, sizeof words));
+    MUST(cuMemsetD8(p, 0xff, sizeof words));
+    void *parameters[] = {&p, &scope};
+    EXPECT_OK(cuLaunchCooperativeKernel(f, 3, 1, 2, 2, 3, 2, 0, NULL, parameters));
+    EXPECT_OK(cuMemcpyDtoH(words, p, sizeof words));
+    EXPECT_EQ(words[0], BLOCKS * THREADS);
+    EXPECT_EQ(words[1], 1);
+    EXPECT_EQ(words[2], 0);
+    EXPECT_EQ(words[3], 0);
+    for (unsigned i = 0; i < BLOCKS * THREADS; i++)
+        EXPECT_EQ(words[16 + i], (i + 1) % (BLOCKS * THREADS));
+    // Without a cooperative launch, or for another scope, there is no grid to wait for.
+    EXPECT_OK(ptx_run(f, 1, 1, parameters));
+    EXPECT_EQ(ptx_word(p + 8), 3);
+    scope = 2;
+    EXPECT_OK(cuLaunchCooperativeKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, parameters));
+    EXPECT_EQ(ptx_word(p + 8), 3);
+}
+
 TESTS(CASE(print_conversions), CASE(print_long), CASE(print_wild_format), CASE(print_order),
       CASE(print_overflow), CASE(print_limit), CASE(assert_fails), CASE(malloc_and_free),
       CASE(malloc_full), CASE(free_twice), CASE(free_inside), CASE(free_foreign), CASE(trap),
-      CASE(breakpoint), CASE(thread_exit), CASE(call_null))
+      CASE(breakpoint), CASE(thread_exit), CASE(call_null), CASE(grid_functions))
