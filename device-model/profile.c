@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A longer chain of base profiles must be a circle.
-enum { BASE_DEPTH_MAX = 8 };
 enum { LINE_MAX_B = 511 };
 
 static const char *const attribute_names[DM_ATTRIBUTE_END] = {
@@ -31,11 +29,11 @@ const char *dm_limit_name(int limit)
     return limit >= 0 && limit < DM_LIMIT_COUNT ? limit_names[limit] : NULL;
 }
 
-const char *dm_device_text(const char *id)
+static const struct dm_device_profile *find_compiled_in(const char *id)
 {
-    for (const struct dm_device_text *t = dm_device_texts; t->id; t++)
-        if (!strcmp(t->id, id))
-            return t->text;
+    for (const struct dm_device_profile *p = dm_device_profiles; *p->id; p++)
+        if (!strcmp(p->id, id))
+            return p;
     return NULL;
 }
 
@@ -43,8 +41,8 @@ struct reader {
     struct dm_device_profile *out;
     const char *id;
     unsigned line;
-    int depth;
-    bool has_keys; // a key other than base was read
+    bool has_keys;      // a key other than base was read
+    int next_attribute; // the one after the last that was read
     char *error;
     size_t error_size;
 };
@@ -81,13 +79,23 @@ static bool parse_int(const char *text, int *out)
     return !errno && end != text && !*end && v >= INT_MIN && v <= INT_MAX;
 }
 
-// Returns the index of a name of `length` bytes among `count`, or -1.
-static int find_name(const char *const *names, int count, const char *name, size_t length)
+// Returns the index of a name of `length` bytes among `count`, or -1. The search begins at index
+// `first`, where a profile in the order of the names finds each at once.
+static int find_name(const char *const *names, int count, int first, const char *name,
+                     size_t length)
 {
-    for (int i = 0; i < count; i++)
-        if (names[i] && strlen(names[i]) == length && !memcmp(names[i], name, length))
-            return i;
+    for (int i = 0; i < count; i++) {
+        int at = (first + i) % count;
+        if (names[at] && !strncmp(names[at], name, length) && !names[at][length])
+            return at;
+    }
     return -1;
+}
+
+static void set_id(struct dm_device_profile *profile, const char *id)
+{
+    memset(profile->id, 0, sizeof profile->id);
+    snprintf(profile->id, sizeof profile->id, "%s", id);
 }
 
 static uint64_t *limit_field(struct dm_limit *limit, const char *field)
@@ -107,7 +115,7 @@ static uint64_t *limit_field(struct dm_limit *limit, const char *field)
 static int read_limit(struct reader *r, const char *key, const char *value)
 {
     const char *dot = strrchr(key, '.');
-    int limit = dot ? find_name(limit_names, DM_LIMIT_COUNT, key, (size_t)(dot - key)) : -1;
+    int limit = dot ? find_name(limit_names, DM_LIMIT_COUNT, 0, key, (size_t)(dot - key)) : -1;
     if (limit < 0)
         return profile_error(r,
                              "limit.%s is not a limit; write limit.NAME.FIELD, such as "
@@ -153,12 +161,14 @@ static struct range {
 
 static int read_attribute(struct reader *r, const char *key, const char *value)
 {
-    int attribute = find_name(attribute_names, DM_ATTRIBUTE_END, key, strlen(key));
+    int attribute =
+        find_name(attribute_names, DM_ATTRIBUTE_END, r->next_attribute, key, strlen(key));
     if (attribute < 0)
         return profile_error(r,
                              "attribute.%s is not an attribute; use the name of a "
                              "CU_DEVICE_ATTRIBUTE in lower case",
                              key);
+    r->next_attribute = attribute + 1;
     struct range range = attribute_range(attribute);
     int *out = &r->out->attribute[attribute];
     if (!parse_int(value, out) || *out < range.minimum || *out > range.maximum)
@@ -167,26 +177,19 @@ static int read_attribute(struct reader *r, const char *key, const char *value)
     return 0;
 }
 
-static int read_profile_text(struct reader *r, const char *text, size_t size);
-
 static int read_base(struct reader *r, const char *id)
 {
-    const char *text = dm_device_text(id);
-    if (!text)
+    const struct dm_device_profile *base = find_compiled_in(id);
+    if (!base)
         return profile_error(r,
                              "base (%s) is not a compiled-in profile; use generic, or a device "
                              "that CARDLESS_DEVICES can name",
                              id);
     if (r->has_keys)
         return profile_error(r, "base (%s) must be the first key; move it to the top", id);
-    if (r->depth == BASE_DEPTH_MAX)
-        return profile_error(r, "base (%s) leads back to this profile", id);
-    struct reader base = {.out = r->out,
-                          .id = id,
-                          .depth = r->depth + 1,
-                          .error = r->error,
-                          .error_size = r->error_size};
-    return read_profile_text(&base, text, strlen(text));
+    *r->out = *base;
+    set_id(r->out, r->id);
+    return 0;
 }
 
 static int read_name(struct reader *r, const char *value)
@@ -326,7 +329,17 @@ int dm_device_parse(const char *id, const char *text, size_t size, struct dm_dev
 {
     struct reader r = {.out = out, .id = id, .error = error, .error_size = error_size};
     memset(out, 0, sizeof *out);
-    snprintf(out->id, sizeof out->id, "%s", id);
+    set_id(out, id);
     int e = read_profile_text(&r, text, size);
     return e ? e : finish_profile(&r);
+}
+
+int dm_device_find(const char *id, struct dm_device_profile *out, char *error, size_t error_size)
+{
+    struct reader r = {.out = out, .id = id, .error = error, .error_size = error_size};
+    const struct dm_device_profile *found = find_compiled_in(id);
+    if (!found)
+        return -ENOENT;
+    *out = *found;
+    return finish_profile(&r);
 }

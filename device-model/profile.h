@@ -55,15 +55,13 @@ struct dm_device_profile {
     int attribute[DM_ATTRIBUTE_END];
 };
 
-// A profile that is compiled in: its id and its text.
-struct dm_device_text {
-    const char *id, *text;
-};
-extern const struct dm_device_text
-    dm_device_texts[]; // ends with a row of NULL; made by tools/gen/device_profiles.py
+// The compiled-in profiles, made by tools/gen/device_profiles.py. They end with one without an id.
+// Some have no name: they are complete only as the base of another one.
+extern const struct dm_device_profile dm_device_profiles[];
 
-// Returns the text of a compiled-in profile, or NULL.
-const char *dm_device_text(const char *id);
+// Finds a compiled-in profile. Returns 0; -ENOENT if no profile has this id; -EINVAL and a message
+// in `error` if it is not complete, and *out is then undefined.
+int dm_device_find(const char *id, struct dm_device_profile *out, char *error, size_t error_size);
 
 // Reads a profile: lines of `key = value`; `#` begins a comment. `base = ID` copies all values of a
 // compiled-in profile and must be the first line. Returns 0, or -EINVAL and a message in `error`

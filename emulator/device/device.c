@@ -89,47 +89,54 @@ static void list_known(char *out, size_t size_B)
 {
     size_t used = 0;
     *out = 0;
-    for (const struct dm_device_text *t = dm_device_texts; t->id; t++) {
+    for (const struct dm_device_profile *p = dm_device_profiles; *p->id; p++) {
         const char *separator = used ? ", " : "";
-        const size_t length = strlen(separator) + strlen(t->id);
-        if (!strstr(t->text, "name=") || length >= size_B - used)
+        const size_t length = strlen(separator) + strlen(p->id);
+        if (!*p->name || length >= size_B - used)
             continue;
-        snprintf(out + used, size_B - used, "%s%s", separator, t->id);
+        snprintf(out + used, size_B - used, "%s%s", separator, p->id);
         used += length;
     }
+}
+
+// Reads the profile in a file.
+static CUresult read_profile_file(const char *path, struct dm_device_profile *out)
+{
+    const char *slash = strrchr(path, '/'), *id = slash ? slash + 1 : path;
+    char *text = NULL, error[1024];
+    size_t size = 0;
+    CUresult r = CUDA_SUCCESS;
+    int e = read_file(path, &text, &size);
+    if (e)
+        return em_fail(e == -ENOMEM ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_NO_DEVICE,
+                       "CARDLESS_DEVICES: cannot read the profile %s: %s", path,
+                       e == -EINVAL ? "not a regular file" : strerror(-e));
+    if (dm_device_parse(id, text, size, out, error, sizeof error))
+        r = em_fail(CUDA_ERROR_NO_DEVICE, "%s", error);
+    dm_free(text);
+    return r;
 }
 
 // Reads the profile that `item` names: by the id of a compiled-in profile, or by the path of a
 // file.
 static CUresult read_profile(const char *item, struct dm_device_profile *out)
 {
-    const char *slash = strrchr(item, '/'), *id = slash ? slash + 1 : item;
     size_t length = strlen(item);
-    bool path = slash || (length > 4 && !strcmp(item + length - 4, ".dev"));
-    char *file = NULL, error[1024];
-    const char *text = path ? NULL : dm_device_text(item);
-    size_t size = text ? strlen(text) : 0;
-    CUresult r = CUDA_SUCCESS;
-    if (path) {
-        int e = read_file(item, &file, &size);
-        if (e)
-            return em_fail(e == -ENOMEM ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_NO_DEVICE,
-                           "CARDLESS_DEVICES: cannot read the profile %s: %s", item,
-                           e == -EINVAL ? "not a regular file" : strerror(-e));
-        text = file;
-    }
-    if (!text) {
-        char known[256];
+    char known[256], error[1024];
+    if (strchr(item, '/') || (length > 4 && !strcmp(item + length - 4, ".dev")))
+        return read_profile_file(item, out);
+    switch (dm_device_find(item, out, error, sizeof error)) {
+    case 0:
+        return CUDA_SUCCESS;
+    case -ENOENT:
         list_known(known, sizeof known);
         return em_fail(CUDA_ERROR_NO_DEVICE,
                        "CARDLESS_DEVICES: '%s' is not a device; use %s, the path of a .dev file, "
                        "or 'none' for no device",
                        item, known);
+    default:
+        return em_fail(CUDA_ERROR_NO_DEVICE, "%s", error);
     }
-    if (dm_device_parse(id, text, size, out, error, sizeof error))
-        r = em_fail(CUDA_ERROR_NO_DEVICE, "%s", error);
-    dm_free(file);
-    return r;
 }
 
 // Gives each card its own address on the PCI bus, because programs distinguish cards of the same
