@@ -165,49 +165,81 @@ static void count_open(struct dm_space *space, int change)
     __atomic_store_n(&space->kept.open, space->kept.open + (unsigned)change, __ATOMIC_RELAXED);
 }
 
-void dm_freed_leave(struct dm_space *space, struct dm_freed_pages *pages, uint64_t va,
-                    uint64_t size)
+static bool has_freed(const struct dm_freed_pages *pages)
 {
-    pages->va = va;
-    pages->size = size;
-    pages->open = true;
-    pages->previous = NULL;
-    pages->next = space->kept.freed;
-    if (pages->next)
-        pages->next->previous = pages;
-    space->kept.freed = pages;
-    count_open(space, 1);
+    return pages->end - pages->first > pages->used_end - pages->used_first;
 }
 
-static void forget_freed(struct dm_space *space, struct dm_freed_pages *pages)
+// Brings the list up to date after a change of the ranges.
+static void list_freed(struct dm_space *space, struct dm_freed_pages *pages)
 {
-    *(pages->previous ? &pages->previous->next : &space->kept.freed) = pages->next;
+    bool listed = has_freed(pages);
+    if (listed == pages->listed)
+        return;
+    pages->listed = listed;
+    count_open(space, listed ? 1 : -1);
+    if (listed) {
+        pages->previous = NULL;
+        pages->next = space->kept.freed;
+        space->kept.freed = pages;
+    } else {
+        *(pages->previous ? &pages->previous->next : &space->kept.freed) = pages->next;
+    }
     if (pages->next)
-        pages->next->previous = pages->previous;
-    pages->open = false;
-    count_open(space, -1);
+        pages->next->previous = listed ? pages : pages->previous;
+}
+
+int dm_freed_take(struct dm_space *space, struct dm_freed_pages *pages, uint64_t va, uint64_t size,
+                  unsigned flags)
+{
+    bool any = pages->first != pages->end;
+    uint64_t first = any && pages->first < va ? pages->first : va;
+    uint64_t end = any && pages->end > va + size ? pages->end : va + size;
+    if (pages->broken)
+        return -ENOMEM;
+    // Pages between the two ranges become accessible, too.
+    if (first != pages->first || end != pages->end) {
+        int r = dm_pages_access(first, end - first, flags);
+        if (r)
+            return r;
+    }
+    pages->first = first;
+    pages->end = end;
+    pages->used_first = va;
+    pages->used_end = va + size;
+    list_freed(space, pages);
+    return 0;
+}
+
+void dm_freed_leave(struct dm_space *space, struct dm_freed_pages *pages)
+{
+    pages->used_first = pages->used_end = pages->first;
+    list_freed(space, pages);
+}
+
+void dm_freed_forget(struct dm_space *space, struct dm_freed_pages *pages)
+{
+    pages->first = pages->end = pages->used_first = pages->used_end = 0;
+    list_freed(space, pages);
+    *pages = (struct dm_freed_pages){0};
+}
+
+static void close_pages(struct dm_freed_pages *pages, uint64_t first, uint64_t end)
+{
+    if (first == end || !dm_sys_protect(first, end - first, PROT_NONE, -1))
+        return;
+    // The kernel has no mappings left to split.
+    dm_sys_unback(first, end - first);
+    pages->broken = true;
 }
 
 static void close_freed(struct dm_space *space, struct dm_freed_pages *pages)
 {
-    forget_freed(space, pages);
-    if (!dm_sys_protect(pages->va, pages->size, PROT_NONE, -1))
-        return;
-    // The kernel has no mappings left to split.
-    dm_sys_unback(pages->va, pages->size);
-    pages->broken = true;
-}
-
-bool dm_freed_take(struct dm_space *space, struct dm_freed_pages *pages, uint64_t va, uint64_t size)
-{
-    if (!pages->open)
-        return false;
-    bool same = pages->va == va && pages->size == size;
-    if (same)
-        forget_freed(space, pages);
-    else
-        close_freed(space, pages);
-    return same;
+    close_pages(pages, pages->first, pages->used_first);
+    close_pages(pages, pages->used_end, pages->end);
+    pages->first = pages->used_first;
+    pages->end = pages->used_end;
+    list_freed(space, pages);
 }
 
 void dm_space_close_kept(struct dm_space *space)

@@ -31,21 +31,28 @@ int dm_space_take(struct dm_space *space, struct dm_vram *vram, uint64_t va, uin
 // Ends all that is kept in [va, va + size).
 void dm_kept_drop(struct dm_space *space, uint64_t va, uint64_t size);
 
-// Pages of a mapping that stays, which nobody should use for now. The owner keeps the struct, which
-// is zero at first.
+// Pages of a mapping that stays, of which one range at a time is in use. The owner keeps the
+// struct, which is zero at first. All accessible pages are one range, so that ranges which are used
+// in turn soon take no system call:
+//
+//     first          used_first     used_end              end
+//       |  accessible, |   in use     |  accessible, freed  |
+//       |  freed       |              |                     |
 struct dm_freed_pages {
-    uint64_t va, size;
-    bool open;   // accessible, and in the list
-    bool broken; // they could not be made inaccessible, and are not the mapping's pages any more
+    uint64_t first, end;           // accessible, and at least those in use; or empty
+    uint64_t used_first, used_end; // in use; or empty
+    bool listed;                   // some that are not in use are accessible
+    bool broken; // some could not be made inaccessible, and are not the mapping's pages any more
     struct dm_freed_pages *previous, *next;
 };
-// Leaves the pages accessible until dm_space_close_kept.
-void dm_freed_leave(struct dm_space *space, struct dm_freed_pages *pages, uint64_t va,
-                    uint64_t size);
-// Ends that. Returns true if the pages are [va, va + size) and are still accessible. If they are
-// others, makes them inaccessible first.
-bool dm_freed_take(struct dm_space *space, struct dm_freed_pages *pages, uint64_t va,
-                   uint64_t size);
+// Uses [va, va + size), which becomes accessible as `flags` say (space.h), always the same ones.
+// Precondition: no page is in use. Returns 0 or a negative errno, and then still no page is in use.
+int dm_freed_take(struct dm_space *space, struct dm_freed_pages *pages, uint64_t va, uint64_t size,
+                  unsigned flags);
+// Ends the use of the pages. They stay accessible until dm_space_close_kept.
+void dm_freed_leave(struct dm_space *space, struct dm_freed_pages *pages);
+// Makes the struct zero, before the owner unmaps the pages.
+void dm_freed_forget(struct dm_space *space, struct dm_freed_pages *pages);
 
 // Whether freed memory is accessible. Any thread may ask.
 static inline bool dm_space_has_open(const struct dm_space *space)

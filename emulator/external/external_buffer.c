@@ -21,7 +21,7 @@ static void mapping_release(struct em_allocation *allocation)
     struct em_external_mapping *m = allocation->owner;
     em_external_unwatch(m);
     em_journal_end(m->journal);
-    em_file_unmap(m->imported->file, allocation->base, allocation->size);
+    em_file_unmap(m->imported->file, allocation->base);
     em_imported_unref(m->imported);
     dm_free(m);
 }
@@ -161,7 +161,7 @@ CUresult em_external_map_buffer(CUexternalMemory handle,
     *out = m->allocation.base;
     goto unlock;
 unmap:
-    em_file_unmap(e->imported->file, m->allocation.base, desc->size);
+    em_file_unmap(e->imported->file, m->allocation.base);
 free_mapping:
     dm_free(m);
 unlock:

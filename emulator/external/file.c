@@ -309,11 +309,10 @@ static uint64_t pages_in_view(const struct em_file *file, uint64_t offset, uint6
 
 static void unmap_view(struct em_file *file)
 {
-    dm_freed_take(&em_space, &file->freed, 0, 0);
+    dm_freed_forget(&em_space, &file->freed);
     if (file->view)
         dm_space_unmap_bytes(&em_space, file->view);
     file->view = 0;
-    file->freed.broken = false;
 }
 
 // The pages of a freed buffer must not stay accessible to kernels, which use addresses without
@@ -325,8 +324,7 @@ static int map_in_view(struct em_file *file, uint64_t offset, uint64_t size, uin
     if (r)
         return r;
     first = pages_in_view(file, offset, size, &pages_B);
-    if (!dm_freed_take(&em_space, &file->freed, first, pages_B))
-        r = file->freed.broken ? -ENOMEM : dm_pages_access(first, pages_B, access_of(file));
+    r = dm_freed_take(&em_space, &file->freed, first, pages_B, access_of(file));
     if (r) {
         unmap_view(file);
         return r;
@@ -353,7 +351,7 @@ int em_file_map(struct em_file *file, uint64_t offset, uint64_t size, uint64_t *
     return r;
 }
 
-void em_file_unmap(struct em_file *file, uint64_t address, uint64_t size)
+void em_file_unmap(struct em_file *file, uint64_t address)
 {
     em_assert_locked();
     uint64_t all = file->physical->size;
@@ -361,8 +359,7 @@ void em_file_unmap(struct em_file *file, uint64_t address, uint64_t size)
         dm_space_unmap_bytes(&em_space, address);
         return;
     }
-    uint64_t pages_B, first = pages_in_view(file, address - file->view, size, &pages_B);
     file->view_taken = false;
-    dm_freed_leave(&em_space, &file->freed, first, pages_B);
+    dm_freed_leave(&em_space, &file->freed);
     em_memory_freed();
 }

@@ -29,8 +29,8 @@ struct em_file {
     // Device address of the payload's byte 0 once all of it is mapped, which happens when it is
     // first needed; until then 0.
     uint64_t window;
-    // The same for one buffer at a time. Only the buffer's pages are accessible, and those of the
-    // last buffer until a kernel runs.
+    // The same for one buffer at a time. Only the buffer's pages are accessible, and until a kernel
+    // runs those of earlier buffers and between them.
     uint64_t view;
     bool view_taken;
     struct dm_freed_pages freed;
@@ -72,4 +72,4 @@ int em_file_map_window(struct em_file *file);
 // not inside the payload, or another negative errno. Precondition: em_lock held.
 int em_file_map(struct em_file *file, uint64_t offset, uint64_t size, uint64_t *address);
 // Undoes em_file_map. Precondition: em_lock held.
-void em_file_unmap(struct em_file *file, uint64_t address, uint64_t size);
+void em_file_unmap(struct em_file *file, uint64_t address);

@@ -215,35 +215,78 @@ static void shared_is_not_kept(void)
     EXPECT_EQ(vram.used, 0);
 }
 
-// Pages whose mapping stays are accessible until they are closed, or taken for other bytes.
+// Pages whose mapping stays are accessible until they are closed.
 static void freed_in_place(void)
 {
+    const unsigned both = DM_MAP_READ | DM_MAP_WRITE;
     struct dm_block *b = alloc(4 * MIB);
     struct dm_freed_pages pages = {0}, others = {0};
     uint64_t va = b->va;
     fill(b, 7);
-    EXPECT(!dm_freed_take(&space, &pages, va, MIB));
-    dm_freed_leave(&space, &pages, va, MIB);
-    dm_freed_leave(&space, &others, va + 2 * MIB, MIB);
+    EXPECT_EQ(dm_pages_access(va, 3 * MIB, 0), 0);
+    EXPECT_EQ(dm_freed_take(&space, &pages, va, MIB, both), 0);
+    EXPECT_EQ(dm_freed_take(&space, &others, va + 2 * MIB, MIB, both), 0);
+    EXPECT(!dm_space_has_open(&space));
+    EXPECT_EQ(touch(va + MIB - 1), 0);
+    EXPECT_EQ(touch(va + MIB), -EFAULT);
+    dm_freed_leave(&space, &pages);
     EXPECT(dm_space_has_open(&space));
     EXPECT_EQ(touch(va), 0);
-    EXPECT(dm_freed_take(&space, &pages, va, MIB));
-    EXPECT(dm_space_has_open(&space));
-    dm_freed_leave(&space, &pages, va, MIB);
+    EXPECT_EQ(dm_freed_take(&space, &pages, va, MIB, both), 0); // the same pages
+    EXPECT(!dm_space_has_open(&space));
+    dm_freed_leave(&space, &pages);
+    dm_freed_leave(&space, &others);
     dm_space_close_kept(&space);
     EXPECT(!dm_space_has_open(&space));
     EXPECT_EQ(touch(va + MIB - 1), -EFAULT);
-    EXPECT_EQ(touch(va + MIB), 0);
     EXPECT_EQ(touch(va + 2 * MIB), -EFAULT);
-    EXPECT(!dm_freed_take(&space, &pages, va, MIB));
-    EXPECT_EQ(dm_pages_access(va, 4 * MIB, DM_MAP_READ | DM_MAP_WRITE), 0);
-    expect_byte(va, 7); // the same pages
-    dm_freed_leave(&space, &pages, va, MIB);
-    EXPECT(!dm_freed_take(&space, &pages, va, 2 * MIB));
+    EXPECT_EQ(touch(va + 3 * MIB), 0);
+    dm_freed_forget(&space, &pages);
+    dm_freed_forget(&space, &others);
+    EXPECT_EQ(dm_pages_access(va, 4 * MIB, both), 0);
+    expect_byte(va, 7); // the same bytes
+    EXPECT_EQ(dm_heap_free(&heap, b), 0);
+    drop_all();
+}
+
+// Ranges that are used in turn stay accessible together, and only one of them when the others are
+// closed.
+static void freed_in_turn(void)
+{
+    const unsigned both = DM_MAP_READ | DM_MAP_WRITE;
+    struct dm_block *b = alloc(4 * MIB);
+    struct dm_freed_pages pages = {0};
+    uint64_t va = b->va;
+    fill(b, 7);
+    EXPECT_EQ(dm_pages_access(va, 4 * MIB, 0), 0);
+    EXPECT_EQ(dm_freed_take(&space, &pages, va + MIB, MIB, both), 0);
+    dm_freed_leave(&space, &pages);
+    EXPECT_EQ(dm_freed_take(&space, &pages, va + 3 * MIB, MIB, both), 0);
+    EXPECT(dm_space_has_open(&space));
+    dm_freed_leave(&space, &pages);
+    // Neither that range nor a part of it takes a system call, which is counted like an allocation.
+    dm_alloc_fail_after(1);
+    EXPECT_EQ(dm_freed_take(&space, &pages, va + 2 * MIB, MIB, both), 0);
+    EXPECT(!dm_alloc_failed());
     EXPECT_EQ(touch(va), -EFAULT);
-    EXPECT(!pages.broken);
+    EXPECT_EQ(touch(va + MIB), 0);
+    EXPECT_EQ(touch(va + 4 * MIB - 1), 0);
+    dm_space_close_kept(&space);
     EXPECT(!dm_space_has_open(&space));
-    EXPECT_EQ(dm_pages_access(va, 4 * MIB, DM_MAP_READ | DM_MAP_WRITE), 0);
+    EXPECT(!pages.broken);
+    EXPECT_EQ(touch(va + 2 * MIB - 1), -EFAULT);
+    EXPECT_EQ(touch(va + 2 * MIB), 0);
+    EXPECT_EQ(touch(va + 3 * MIB - 1), 0);
+    EXPECT_EQ(touch(va + 3 * MIB), -EFAULT);
+    // Without memory for a mapping, nothing is in use, and what was accessible still counts.
+    dm_freed_leave(&space, &pages);
+    dm_alloc_fail_after(1);
+    EXPECT_EQ(dm_freed_take(&space, &pages, va, MIB, both), -ENOMEM);
+    EXPECT(dm_alloc_failed());
+    EXPECT(dm_space_has_open(&space));
+    dm_space_close_kept(&space);
+    EXPECT_EQ(touch(va + 2 * MIB), -EFAULT);
+    EXPECT_EQ(dm_pages_access(va, 4 * MIB, both), 0);
     EXPECT_EQ(dm_heap_free(&heap, b), 0);
     drop_all();
 }
@@ -286,6 +329,7 @@ int main(void)
     has_a_limit();
     shared_is_not_kept();
     freed_in_place();
+    freed_in_turn();
     failures();
     fill(alloc(4 * MIB), 1);
     EXPECT_EQ(dm_heap_free(&heap, alloc(8 * MIB)), 0);
