@@ -208,19 +208,45 @@ static bool is_reserved(const struct dm_space *space, uint64_t va, uint64_t size
     return false;
 }
 
+static int protection(unsigned flags)
+{
+    return (flags & (DM_MAP_READ | DM_MAP_WRITE) ? PROT_READ : 0) |
+           (flags & DM_MAP_WRITE ? PROT_WRITE : 0);
+}
+
 int dm_pages_access(uint64_t va, uint64_t size, unsigned flags)
 {
-    int prot = (flags & (DM_MAP_READ | DM_MAP_WRITE) ? PROT_READ : 0) |
-               (flags & DM_MAP_WRITE ? PROT_WRITE : 0);
-    int key = dm_pkey();
+    int key = dm_pkey(), prot = protection(flags);
     if (key >= 0)
         return dm_sys_protect(va, size, prot, flags & DM_MAP_HOST ? 0 : key);
     return dm_sys_protect(va, size, prot, -1);
 }
 
-// Maps pages of the file. va, size and file_offset are whole pages and have been checked.
+// Maps the pages of the file. Those that get a key must never be accessible without it.
+static int back(struct dm_mapping *m, unsigned flags)
+{
+    bool two_steps = dm_pkey() >= 0 && flags && !(flags & DM_MAP_HOST);
+    uint64_t at;
+    int fd = dm_physical_fd(m->physical);
+    if (fd < 0)
+        return fd;
+    int r = dm_sys_mmap(m->va, m->size, two_steps ? PROT_NONE : protection(flags),
+                        MAP_SHARED | MAP_FIXED, fd, m->physical->payload + m->offset, &at);
+    if (!r && two_steps) {
+        r = dm_pages_access(m->va, m->size, flags);
+        // If this fails, too, inaccessible pages of the file stay: they do no harm, and the next
+        // mapping there replaces them.
+        if (r)
+            dm_sys_unback(m->va, m->size);
+    }
+    m->backed = !r;
+    return r;
+}
+
+// Enters a mapping. va, size and the offset in the file are whole pages and have been checked.
+// `later`: the file is mapped when the pages become accessible.
 static int map_pages(struct dm_space *space, uint64_t va, struct dm_physical *physical,
-                     uint64_t offset, uint64_t size, uint64_t file_offset, unsigned flags)
+                     uint64_t offset, uint64_t size, unsigned flags, bool later)
 {
     if ((flags & DM_MAP_WRITE) && !physical->writable)
         return -EACCES;
@@ -231,29 +257,12 @@ static int map_pages(struct dm_space *space, uint64_t va, struct dm_physical *ph
     int r = dm_rangemap_insert(&space->mapped, va, size, m);
     if (r)
         goto fail_alloc;
-    // Pages that get a key must never be accessible without it.
     dm_kept_drop(space, va, size);
-    bool two_steps = dm_pkey() >= 0 && !(flags & DM_MAP_HOST);
-    int prot = (flags & (DM_MAP_READ | DM_MAP_WRITE) ? PROT_READ : 0) |
-               (flags & DM_MAP_WRITE ? PROT_WRITE : 0);
-    uint64_t at;
-    int fd = dm_physical_fd(physical);
-    r = fd < 0 ? fd
-               : dm_sys_mmap(va, size, two_steps ? PROT_NONE : prot, MAP_SHARED | MAP_FIXED, fd,
-                             file_offset, &at);
+    r = later ? 0 : back(m, flags);
     if (r)
         goto fail_insert;
-    if (two_steps) {
-        r = dm_pages_access(va, size, flags);
-        if (r)
-            goto fail_map;
-    }
     dm_physical_ref(physical);
     return 0;
-fail_map:
-    // If this fails, too, inaccessible pages of the file stay: they do no harm, and the next
-    // mapping there replaces them.
-    dm_sys_unback(va, size);
 fail_insert:
     dm_rangemap_remove(&space->mapped, va, NULL);
 fail_alloc:
@@ -269,7 +278,18 @@ int dm_space_map(struct dm_space *space, uint64_t va, struct dm_physical *physic
         !is_whole_pages(physical->payload + offset) || offset > rounded ||
         size > rounded - offset || !is_reserved(space, va, size))
         return -EINVAL;
-    return map_pages(space, va, physical, offset, size, physical->payload + offset, flags);
+    return map_pages(space, va, physical, offset, size, flags, flags == 0);
+}
+
+// Whether a mapping in [va, last] has pages of its file.
+static bool is_backed(const struct dm_space *space, uint64_t va, uint64_t last)
+{
+    struct dm_range range;
+    for (uint64_t at = va; dm_rangemap_next(&space->mapped, at, &range) && range.start <= last;
+         at = range.start + range.size)
+        if (((const struct dm_mapping *)range.owner)->backed)
+            return true;
+    return false;
 }
 
 int dm_space_unmap(struct dm_space *space, uint64_t va, uint64_t size)
@@ -282,9 +302,7 @@ int dm_space_unmap(struct dm_space *space, uint64_t va, uint64_t size)
         return -EINVAL;
     if (dm_rangemap_find(&space->mapped, last, &range) && range.start + range.size - 1 > last)
         return -EINVAL;
-    if (!dm_rangemap_overlaps(&space->mapped, va, size))
-        return 0;
-    int r = dm_sys_unback(va, size);
+    int r = is_backed(space, va, last) ? dm_sys_unback(va, size) : 0;
     if (r)
         return r;
     while (dm_rangemap_next(&space->mapped, va, &range) && range.start <= last) {
@@ -296,6 +314,17 @@ int dm_space_unmap(struct dm_space *space, uint64_t va, uint64_t size)
     return 0;
 }
 
+// Changes the access to the pages of a mapping in [from, end).
+static int protect_mapping(struct dm_mapping *m, uint64_t from, uint64_t end, unsigned flags)
+{
+    const uint64_t mapping_end = m->va + m->size, to = end < mapping_end ? end : mapping_end;
+    bool all = from == m->va && to == mapping_end;
+    if (!m->backed && (all || !flags))
+        return flags ? back(m, flags) : 0;
+    int r = m->backed ? 0 : back(m, 0);
+    return r ? r : dm_pages_access(from, to - from, flags);
+}
+
 int dm_space_protect(struct dm_space *space, uint64_t va, uint64_t size, unsigned flags)
 {
     struct dm_range range;
@@ -303,14 +332,23 @@ int dm_space_protect(struct dm_space *space, uint64_t va, uint64_t size, unsigne
     if (size == 0 || !is_whole_pages(va) || !is_whole_pages(size) ||
         __builtin_add_overflow(va, size, &end))
         return -EINVAL;
+    bool backed = true;
     for (uint64_t at = va; at < end; at = range.start + range.size) {
         if (!dm_rangemap_find(&space->mapped, at, &range))
             return -EINVAL;
         const struct dm_mapping *m = range.owner;
         if ((flags & DM_MAP_WRITE) && !m->physical->writable)
             return -EACCES;
+        backed = backed && m->backed;
     }
-    return dm_pages_access(va, size, flags);
+    if (backed)
+        return dm_pages_access(va, size, flags);
+    int r = 0;
+    for (uint64_t at = va; !r && at < end; at = range.start + range.size) {
+        dm_rangemap_find(&space->mapped, at, &range);
+        r = protect_mapping(range.owner, at, end, flags);
+    }
+    return r;
 }
 
 const struct dm_mapping *dm_space_mapping(const struct dm_space *space, uint64_t va)
@@ -323,14 +361,13 @@ int dm_space_map_bytes(struct dm_space *space, struct dm_physical *physical, uin
 {
     if (size == 0 || offset > physical->size || size > physical->size - offset)
         return -EINVAL;
-    // Neither sum can wrap, because payload + size lies inside a file.
-    uint64_t first = physical->payload + offset, remainder = first % DM_PAGE,
-             page = first - remainder;
+    // The sum cannot wrap, because payload + size lies inside a file.
+    uint64_t remainder = (physical->payload + offset) % DM_PAGE;
     uint64_t span = (remainder + size + DM_PAGE - 1) & ~(uint64_t)(DM_PAGE - 1), at;
     int r = dm_va_reserve(space, span + DM_GUARD, align, 0, &at);
     if (r)
         return r;
-    r = map_pages(space, at, physical, offset - remainder, span, page, flags);
+    r = map_pages(space, at, physical, offset - remainder, span, flags, false);
     if (r) {
         dm_va_free(space, at);
         return r;

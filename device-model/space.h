@@ -37,6 +37,7 @@ struct dm_mapping {
     struct dm_physical *physical;
     uint64_t offset; // in the physical memory; wraps below zero by less than a page if the payload
                      // is unaligned
+    bool backed;     // the addresses are those of the file's pages; otherwise of nothing
 };
 
 // Whether the process runs under valgrind, where large reservations take minutes.
@@ -71,18 +72,20 @@ enum {
 // Sets the protection and the key of whole pages that are mapped. Returns 0 or a negative errno.
 int dm_pages_access(uint64_t va, uint64_t size, unsigned flags);
 
-// Maps `size` bytes of physical memory, from `offset` on, at va, and takes a reference to it. Flags
-// of 0 map without access. The range consists of whole pages in one reservation, or in several
-// adjacent ones. Two mappings of one memory share its bytes. Returns 0; -EINVAL for a wrong
-// alignment or a range outside the memory or the reservation; -EEXIST if something is mapped there;
-// -EACCES for write access to memory that was imported read-only; -ENOMEM.
+// Maps `size` bytes of physical memory, from `offset` on, at va, and takes a reference to it. With
+// flags of 0 there is no access, and the kernel maps nothing until dm_space_protect gives some. The
+// range consists of whole pages in one reservation, or in several adjacent ones. Two mappings of
+// one memory share its bytes. Returns 0; -EINVAL for a wrong alignment or a range outside the
+// memory or the reservation; -EEXIST if something is mapped there; -EACCES for write access to
+// memory that was imported read-only; -ENOMEM.
 int dm_space_map(struct dm_space *space, uint64_t va, struct dm_physical *physical, uint64_t offset,
                  uint64_t size, unsigned flags);
 // Unmaps every mapping in [va, va + size), which may have holes. Returns 0; -EINVAL if the range
 // cuts a mapping or is not inside one reservation; -ENOMEM, with nothing changed, if the kernel has
 // no mappings left to split.
 int dm_space_unmap(struct dm_space *space, uint64_t va, uint64_t size);
-// Changes the access to mapped pages. Returns -EINVAL if a part is not mapped.
+// Changes the access to mapped pages. Returns 0; -EINVAL if a part is not mapped; -EACCES like
+// dm_space_map; or another negative errno, after which the access of some pages may have changed.
 int dm_space_protect(struct dm_space *space, uint64_t va, uint64_t size, unsigned flags);
 // Returns the mapping that contains va, or NULL.
 const struct dm_mapping *dm_space_mapping(const struct dm_space *space, uint64_t va);
