@@ -2,8 +2,9 @@
 // The manual's chapter "Initialization".
 #include "api_bodies.h"
 #include "driver.h"
+#include "startup.h"
 
-CUresult api_cuInit(unsigned int flags)
+DM_STARTUP CUresult api_cuInit(unsigned int flags)
 {
     return em_init(flags);
 }

@@ -16,6 +16,7 @@
 
 #include "mutex.h"
 #include "pkey.h"
+#include "startup.h"
 #include "thread_state.h"
 
 #ifndef SEGV_PKUERR
@@ -350,7 +351,7 @@ static int install_handler(int sig)
     return kernel_sigaction(sig, &ours, NULL);
 }
 
-int dm_guard_init(void)
+DM_STARTUP int dm_guard_init(void)
 {
     return dm_guard_reassert();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Allocates and frees the protection key of device pages.
 #include "pkey.h"
+#include "startup.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 uint32_t dm_pkey_bits;
 static int key = -1;
 
-bool dm_pkey_init(void)
+DM_STARTUP bool dm_pkey_init(void)
 {
     if (key >= 0)
         return true;

@@ -15,6 +15,7 @@ enum { LINE_MAX_B = 511 };
 static const char *const attribute_names[DM_ATTRIBUTE_END] = {
 #define DM_ATTRIBUTE(number, name) [number] = #name,
 #include "attributes.def"
+#include "startup.h"
 #undef DM_ATTRIBUTE
 };
 
@@ -334,7 +335,8 @@ int dm_device_parse(const char *id, const char *text, size_t size, struct dm_dev
     return e ? e : finish_profile(&r);
 }
 
-int dm_device_find(const char *id, struct dm_device_profile *out, char *error, size_t error_size)
+DM_STARTUP int dm_device_find(const char *id, struct dm_device_profile *out, char *error,
+                              size_t error_size)
 {
     struct reader r = {.out = out, .id = id, .error = error, .error_size = error_size};
     const struct dm_device_profile *found = find_compiled_in(id);

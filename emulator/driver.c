@@ -34,6 +34,7 @@
 #include "record_array.h"
 #include "record_content.h"
 #include "scheduler.h"
+#include "startup.h"
 #include "stream.h"
 #include "trace.h"
 
@@ -160,7 +161,7 @@ static CUresult start(void)
     return CUDA_SUCCESS;
 }
 
-CUresult em_init(unsigned flags)
+DM_STARTUP CUresult em_init(unsigned flags)
 {
     // "Flags: Initialization flag for CUDA. Currently, the Flags parameter must be 0."
     if (flags)

@@ -12,6 +12,7 @@
 #include "inject.h"
 #include "lock.h"
 #include "primary.h"
+#include "startup.h"
 
 static struct em_context *alive; // guarded by em_lock
 static uint64_t last_id;
@@ -20,7 +21,8 @@ static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
 
 static const struct em_context_observer *observers[EM_OBSERVER_COUNT]; // guarded by em_lock
 
-void em_context_observe(enum em_context_observers who, const struct em_context_observer *observer)
+DM_STARTUP void em_context_observe(enum em_context_observers who,
+                                   const struct em_context_observer *observer)
 {
     em_assert_unlocked();
     em_lock();

@@ -7,6 +7,7 @@
 #include "alloc.h"
 #include "call.h"
 #include "lock.h"
+#include "startup.h"
 
 struct em_context_stack {
     uint32_t count, capacity;
@@ -28,7 +29,7 @@ static void thread_ends(void *value)
     dm_free(stack);
 }
 
-CUresult em_context_threads_start(void)
+DM_STARTUP CUresult em_context_threads_start(void)
 {
     em_assert_unlocked();
     if (!have_key && pthread_key_create(&key, thread_ends))

@@ -29,6 +29,7 @@ static const struct {
 } catalogue[] = {
 #define EM_DIAGNOSTIC(id, severity, title, advice) {#id, title, advice, EM_##severity},
 #include "diagnostics.def"
+#include "startup.h"
 #undef EM_DIAGNOSTIC
 };
 
@@ -107,7 +108,7 @@ static void write_text(enum em_diagnostic id, const char *entry, const char *whe
     }
 }
 
-void em_diagnostics_start(void)
+DM_STARTUP void em_diagnostics_start(void)
 {
     const struct em_config *config = em_config();
     em_cancel_off();

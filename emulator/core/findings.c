@@ -14,6 +14,7 @@
 #include "config.h"
 #include "json_text.h"
 #include "sink.h"
+#include "startup.h"
 
 enum { COUNTERS = 1024, SITES = 256, PATH_MOST_B = 1024, ALL_UP_TO = 10000 };
 
@@ -115,7 +116,7 @@ static bool write_line(char *line, size_t used)
     return em_sink_write(&file, "CARDLESS_FINDINGS", em_config()->findings_path, line, used);
 }
 
-void em_findings_start(void)
+DM_STARTUP void em_findings_start(void)
 {
     char line[256] = "{";
     size_t used = 1;

@@ -11,6 +11,7 @@
 
 #include "clock.h"
 #include "lock.h"
+#include "startup.h"
 
 enum {
     SLOTS = 64,     // threads beyond these use em_lock
@@ -183,7 +184,7 @@ static bool membarrier(int command)
     return syscall(SYS_membarrier, command, 0, 0) == 0;
 }
 
-void em_sharing_prepare(void)
+DM_STARTUP void em_sharing_prepare(void)
 {
     em_assert_unlocked();
     if (__atomic_exchange_n(&prepared, true, __ATOMIC_RELAXED) || !em_have_cores())

@@ -13,6 +13,7 @@
 #include "mutex.h"
 #include "record.h"
 #include "sink.h"
+#include "startup.h"
 
 static struct em_sink_file file;
 static struct dm_mutex lock = DM_MUTEX_INITIALIZER(TRACE);
@@ -25,7 +26,7 @@ static void start(void)
     em_tracing = em_tracing_text;
 }
 
-void em_trace_start(void)
+DM_STARTUP void em_trace_start(void)
 {
     pthread_once(&once, start);
 }

@@ -16,6 +16,7 @@
 #include "error.h"
 #include "hash.h"
 #include "lock.h"
+#include "startup.h"
 #include "visible.h"
 
 enum { DEVICES_MAX = DM_BOOK_CARDS, FILE_MAX_B = 1 << 16 };
@@ -180,7 +181,7 @@ void em_device_open_book(struct em_device *device)
     __atomic_store_n(&device->book->key, em_device_key(device), __ATOMIC_RELAXED);
 }
 
-CUresult em_devices_start(void)
+DM_STARTUP CUresult em_devices_start(void)
 {
     if (em_devices)
         return CUDA_SUCCESS;

@@ -13,6 +13,7 @@
 #include "lock.h"
 #include "memory_device.h"
 #include "space.h"
+#include "startup.h"
 #include "synchronised.h"
 #include "vulkan_facts.h"
 
@@ -127,7 +128,7 @@ static void drop_when_idle(void)
     em_files_drop();
 }
 
-void em_external_start(void)
+DM_STARTUP void em_external_start(void)
 {
     em_assert_unlocked();
     static const struct em_context_observer observer = {.idle = drop_when_idle};

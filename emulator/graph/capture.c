@@ -12,10 +12,11 @@
 #include "graph_node.h"
 #include "node_list.h"
 #include "lock.h"
+#include "startup.h"
 
 struct em_capture_state *em_capture_first;
 
-void em_graph_start(void)
+DM_STARTUP void em_graph_start(void)
 {
     em_capture = &em_capture_functions;
 }

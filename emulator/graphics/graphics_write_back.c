@@ -6,6 +6,7 @@
 #include "graphics_resource.h"
 #include "lock.h"
 #include "quirk.h"
+#include "startup.h"
 #include "synchronised.h"
 
 // A resource can be in two lists. Each context has one of its resources that are mapped or
@@ -177,7 +178,7 @@ static void write_back_context(struct em_context *context)
     em_unlock();
 }
 
-void em_graphics_start(void)
+DM_STARTUP void em_graphics_start(void)
 {
     em_assert_unlocked();
     static const struct em_context_observer observer = {.finish = write_back_context};

@@ -12,6 +12,7 @@
 #include "order.h"
 #include "rangemap.h"
 #include "record.h"
+#include "startup.h"
 
 enum { HISTORY = 1024, NEAR = 1 << 20, GRANULE_B = 2 << 20 };
 
@@ -443,7 +444,7 @@ static void release_context(struct em_context *context)
         em_memory_remove(context->allocations);
 }
 
-void em_memory_start(void)
+DM_STARTUP void em_memory_start(void)
 {
     em_assert_unlocked();
     static const struct em_context_observer observer = {.release = release_context,

@@ -16,6 +16,7 @@
 #include "lock.h"
 #include "order.h"
 #include "scheduler.h"
+#include "startup.h"
 #include "stream.h"
 
 // The memory that a driver keeps for itself: less is free than there is in total.
@@ -44,7 +45,7 @@ static bool grow_table(int ordinal)
     return true;
 }
 
-CUresult em_space_start(void)
+DM_STARTUP CUresult em_space_start(void)
 {
     if (!have_space && dm_space_init(&em_space, SPACE_B))
         return em_fail(

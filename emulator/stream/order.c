@@ -11,11 +11,12 @@
 #include "lock.h"
 #include "order_state.h"
 #include "scheduler.h"
+#include "startup.h"
 
 bool em_order_on;
 struct em_order em_order;
 
-void em_order_start(void)
+DM_STARTUP void em_order_start(void)
 {
     em_assert_unlocked();
     em_order_on = em_config()->check_order;

@@ -9,6 +9,7 @@
 #include "config.h"
 #include "error.h"
 #include "lock.h"
+#include "startup.h"
 #include "stream.h"
 
 enum { LATE_MS = 100 };
@@ -43,7 +44,7 @@ static uint64_t drawn(uint64_t number)
 
 // Seeds differ in how much they postpone: a mistake may need one late command among many that run
 // at once, or the reverse.
-void em_policy_seed(uint64_t value)
+DM_STARTUP void em_policy_seed(uint64_t value)
 {
     em_assert_locked();
     seed = value;
@@ -72,7 +73,7 @@ static unsigned decide_by_seed(const struct em_choice *choice)
 
 static const struct em_departure *departures, *departures_end;
 
-void em_policy_schedule(const struct em_departure *list, size_t count)
+DM_STARTUP void em_policy_schedule(const struct em_departure *list, size_t count)
 {
     em_assert_locked();
     departures = list;

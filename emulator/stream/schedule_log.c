@@ -12,6 +12,7 @@
 #include "lock.h"
 #include "policy.h"
 #include "sink.h"
+#include "startup.h"
 #include "stream.h"
 
 bool em_schedule_logged;
@@ -25,7 +26,7 @@ static void write_text(const char *text, int size)
                       (size_t)size);
 }
 
-void em_schedule_log_start(void)
+DM_STARTUP void em_schedule_log_start(void)
 {
     em_assert_locked();
     const char *path = em_config()->schedule_log_path;

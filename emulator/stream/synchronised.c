@@ -5,10 +5,11 @@
 #include <stddef.h>
 
 #include "lock.h"
+#include "startup.h"
 
 struct em_sync_listener *em_sync_listeners;
 
-void em_sync_listen(struct em_sync_listener *listener)
+DM_STARTUP void em_sync_listen(struct em_sync_listener *listener)
 {
     em_assert_unlocked();
     em_lock();

@@ -13,6 +13,7 @@
 #include "lock.h"
 #include "memory_device.h"
 #include "order.h"
+#include "startup.h"
 #include "synchronised.h"
 
 enum { GRAIN = 512 };
@@ -192,7 +193,7 @@ static void trim_pools(void)
     em_unlock();
 }
 
-void em_pools_start(void)
+DM_STARTUP void em_pools_start(void)
 {
     em_assert_unlocked();
     em_sync_listen(&listener);
