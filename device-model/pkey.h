@@ -15,8 +15,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "hidden.h"
+
 // The key's two bits in PKRU, or 0 if keys are not in use. Set once by dm_pkey_init.
-extern uint32_t dm_pkey_bits;
+extern DM_HIDDEN uint32_t dm_pkey_bits;
 
 // Allocates a key, if the CPU and the kernel have one left and CARDLESS_PKEYS is not 0. Returns
 // true if keys are in use. Otherwise the functions here do nothing, and device pages are plain

@@ -12,12 +12,14 @@
 #pragma once
 #include <stddef.h>
 
+#include "hidden.h"
+
 #if defined(__x86_64__)
 
 // Declares `type *name(void)`, which returns the state of the calling thread. The attribute `const`
 // lets the compiler keep the result, which is safe because it stays the same in a thread.
 #define DM_DECLARE_THREAD_STATE(type, name)                                                        \
-    extern ptrdiff_t name##_offset;                                                                \
+    extern DM_HIDDEN ptrdiff_t name##_offset;                                                      \
     type *name##_by_descriptor(void) __attribute__((const));                                       \
     static inline type *name(void)                                                                 \
     {                                                                                              \

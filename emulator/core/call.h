@@ -12,6 +12,7 @@
 #include "context_base.h"
 #include "error.h"
 #include "guard.h"
+#include "hidden.h"
 #include "lock.h"
 #include "log.h"
 #include "thread.h"
@@ -39,10 +40,11 @@ struct em_entry {
 };
 
 enum em_driver_state { EM_DRIVER_OFF, EM_DRIVER_READY, EM_DRIVER_FORKED, EM_DRIVER_GONE };
-extern int em_driver_state; // enum em_driver_state; written with a release store by em_init
-extern bool em_tracing;     // CARDLESS_TRACE or CARDLESS_RECORD is set; fixed before the first call
-                            // returns
-extern bool em_tracing_text; // CARDLESS_TRACE is set; likewise
+// enum em_driver_state; written with a release store by em_init.
+extern DM_HIDDEN int em_driver_state;
+// CARDLESS_TRACE or CARDLESS_RECORD is set; fixed before the first call returns.
+extern DM_HIDDEN bool em_tracing;
+extern DM_HIDDEN bool em_tracing_text; // CARDLESS_TRACE is set; likewise
 
 #define em_likely(x) __builtin_expect(!!(x), 1)
 #define em_unlikely(x) __builtin_expect(!!(x), 0)

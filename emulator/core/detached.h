@@ -20,6 +20,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "hidden.h"
+
 enum em_detached_state { EM_DETACHED_IDLE, EM_DETACHED_RUNNING, EM_DETACHED_ADOPTED };
 
 struct em_detached {
@@ -28,7 +30,7 @@ struct em_detached {
     void *command;
 };
 
-extern struct em_detached em_detached;
+extern DM_HIDDEN struct em_detached em_detached;
 
 static inline bool em_detached_is(enum em_detached_state state)
 {

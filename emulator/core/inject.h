@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "error.h"
+#include "hidden.h"
 
 enum em_inject {
     EM_INJECT_ALLOCATION, // of host memory inside the driver: dm_alloc_fail_after
@@ -18,7 +19,7 @@ enum em_inject {
 enum { EM_ABORT_MISTAKES = 1, EM_ABORT_ERRORS = 2, EM_ABORT_LEAKS = 4 };
 
 // True while one of the last three is counted.
-extern bool em_injecting;
+extern DM_HIDDEN bool em_injecting;
 // EM_ABORT_*. Atomic.
 extern unsigned em_aborts;
 

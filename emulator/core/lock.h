@@ -7,11 +7,12 @@
 
 #include "counter.h"
 #include "detached.h"
+#include "hidden.h"
 #include "mutex.h"
 #include "share.h"
 #include "thread.h"
 
-extern struct dm_mutex em_mutex;
+extern DM_HIDDEN struct dm_mutex em_mutex;
 
 static inline void em_cancel_off(void)
 {

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hidden.h"
 #include "record_format.h"
 #include "record_write.h"
 
@@ -20,7 +21,8 @@ struct em_entry;
 struct em_text;
 struct em_thread;
 
-extern bool em_recording; // fixed before the first call returns, unless the file cannot grow
+// Fixed before the first call returns, unless the file cannot grow.
+extern DM_HIDDEN bool em_recording;
 
 // Creates the file of CARDLESS_RECORD. Does nothing after the first time. In a child of fork the
 // next call makes a file for the child.

@@ -36,6 +36,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hidden.h"
 #include "thread.h"
 
 enum em_share_state { EM_SHARE_EMPTY, EM_SHARE_INSIDE, EM_SHARE_RUNNING, EM_SHARE_ENDING };
@@ -52,8 +53,8 @@ struct em_share {
 };
 
 // Odd: sharing is on, and em_mutex is marked. Counts how often it began and ended.
-extern uint32_t em_sharing;
-extern bool em_sharing_wanted; // threads have waited for em_lock. Guarded by em_lock
+extern DM_HIDDEN uint32_t em_sharing;
+extern DM_HIDDEN bool em_sharing_wanted; // threads have waited for em_lock. Guarded by em_lock
 
 static inline bool em_is_sharing(void)
 {

@@ -6,13 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "hidden.h"
 #include "stop_page.h"
 
 // Maps the page of CARDLESS_STOP. The first process that does it is stepped. Called when the
 // recording starts.
 void em_stop_start(void);
 
-extern bool em_stops; // the process is stepped; fixed before the first call returns
+extern DM_HIDDEN bool em_stops; // the process is stepped; fixed before the first call returns
 void em_stop_here(enum em_stop_kind kind, const char *name, uint64_t id);
 
 // Whether this process is stepped.

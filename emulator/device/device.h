@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "book.h"
+#include "hidden.h"
 #include "profile.h"
 
 struct em_context;
@@ -21,8 +22,8 @@ struct em_device {
     struct dm_book_card *book;
 };
 
-extern struct em_device *em_devices;
-extern int em_device_count;
+extern DM_HIDDEN struct em_device *em_devices;
+extern DM_HIDDEN int em_device_count;
 
 // Makes the list from CARDLESS_DEVICES. Returns CUDA_ERROR_NO_DEVICE if the list is empty or a
 // profile cannot be read. If it fails, it may be called again; if it has succeeded, it does

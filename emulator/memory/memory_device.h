@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "heap.h"
+#include "hidden.h"
 #include "memory.h"
 #include "physical.h"
 #include "space.h"
@@ -14,7 +15,7 @@ struct em_device;
 
 // The address space of all devices (unified addressing), from cuInit on. Precondition of every use:
 // em_lock held.
-extern struct dm_space em_space;
+extern DM_HIDDEN struct dm_space em_space;
 // Creates it. Called once, when the driver starts.
 CUresult em_space_start(void);
 // Returns whether an address is in the address space. Precondition: em_lock held or shared, because

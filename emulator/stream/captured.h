@@ -6,6 +6,7 @@
 #include <cuda.h>
 #include <stdbool.h>
 
+#include "hidden.h"
 #include "stream.h"
 
 struct em_event;
@@ -41,9 +42,9 @@ struct em_capture_ops {
     // A kernel calls cudaGraphSetConditional. Precondition: em_lock not held.
     CUresult (*set_conditional)(CUgraphConditionalHandle handle, unsigned value);
 };
-extern const struct em_capture_ops *em_capture;
+extern DM_HIDDEN const struct em_capture_ops *em_capture;
 // The captures that have not ended. Written atomically.
-extern uint64_t em_captures;
+extern DM_HIDDEN uint64_t em_captures;
 
 // Takes no lock.
 static inline bool em_stream_is_captured(const struct em_stream *stream)

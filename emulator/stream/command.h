@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "counter.h"
+#include "hidden.h"
 #include "lock.h"
 
 struct em_access;
@@ -250,8 +251,8 @@ bool em_stream_must_wait(const struct em_stream *stream);
 // Counts the calls that order work: synchronising ones, waits for events, and copies that return
 // when they are done. Work before such a call is visible to work after it, because the
 // program has ordered them (external_watch.h).
-extern uint64_t em_order_epoch;
-extern bool em_order_counts; // somebody has asked for the number of calls. Atomic
+extern DM_HIDDEN uint64_t em_order_epoch;
+extern DM_HIDDEN bool em_order_counts; // somebody has asked for the number of calls. Atomic
 static inline void em_ordered(void)
 {
     if (__builtin_expect(__atomic_load_n(&em_order_counts, __ATOMIC_RELAXED), 0))

@@ -25,13 +25,14 @@
 // Everything here: precondition: em_lock held, unless its comment says otherwise.
 #pragma once
 #include "command.h"
+#include "hidden.h"
 #include "order_point.h"
 
 struct em_context;
 struct em_order_parts;
 struct em_stream;
 
-extern bool em_order_on; // fixed when the driver starts
+extern DM_HIDDEN bool em_order_on; // fixed when the driver starts
 
 // CARDLESS_CHECK=order is set. Precondition: em_lock NOT held.
 void em_order_start(void);

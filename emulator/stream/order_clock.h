@@ -15,12 +15,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "hidden.h"
+
 struct em_clock;
 
 // The number of components so far.
 uint32_t em_order_components(void);
 // Counts nodes that joins have visited and accesses that were compared, for a test of the cost.
-extern uint64_t em_order_steps;
+extern DM_HIDDEN uint64_t em_order_steps;
 
 // The epoch of a component, or 0.
 uint64_t em_clock_get(const struct em_clock *clock, uint64_t key);

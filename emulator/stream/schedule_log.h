@@ -17,10 +17,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "hidden.h"
+
 struct em_choice;
 struct em_command;
 
-extern bool em_schedule_logged; // the setting is in effect
+extern DM_HIDDEN bool em_schedule_logged; // the setting is in effect
 
 // Opens the file. Called when the driver starts.
 void em_schedule_log_start(void);

@@ -35,6 +35,7 @@
 #include <stdint.h>
 
 #include "command.h"
+#include "hidden.h"
 #include "ready_queue.h"
 #include "turn.h"
 
@@ -60,7 +61,7 @@ struct em_scheduler {
     pthread_cond_t progress;       // something completed
     uint64_t steps;                // work done so far: edges, questions, comparisons; for tests
 };
-extern struct em_scheduler em_scheduler;
+extern DM_HIDDEN struct em_scheduler em_scheduler;
 
 // Puts a command last in its stream, which its caller has set in the command, counts its
 // predecessors, and appends it to their successors.

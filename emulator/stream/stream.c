@@ -16,6 +16,7 @@
 #include "order.h"
 #include "outside.h"
 #include "scheduler.h"
+#include "startup.h"
 
 static uint64_t last_id; // under em_lock
 
@@ -274,13 +275,6 @@ CUresult em_stream_get(CUstream handle, struct em_stream **out)
     return CUDA_SUCCESS;
 }
 
-void em_stream_put(struct em_stream *s)
-{
-    em_assert_unlocked();
-    if (s->kind == EM_STREAM_CREATED)
-        em_object_unpin(&s->object);
-}
-
 const char *em_stream_text(const struct em_stream *s, char *out, size_t size)
 {
     switch (s->kind) {
@@ -341,7 +335,7 @@ static void stop_streams(struct em_context *context)
     }
 }
 
-void em_streams_start(void)
+DM_STARTUP void em_streams_start(void)
 {
     static const struct em_context_observer observer = {.finish = em_streams_finish,
                                                         .stop = stop_streams};

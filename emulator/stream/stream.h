@@ -3,6 +3,8 @@
 #pragma once
 #include "command.h"
 #include "context.h"
+#include "lock.h"
+#include "object.h"
 #include "order_point.h"
 
 enum em_stream_kind {
@@ -65,7 +67,12 @@ struct em_stream {
 // whose context has failed returns the context's error. Takes no lock, unless a default stream is
 // used for the first time. Precondition: em_lock not held.
 CUresult em_stream_get(CUstream handle, struct em_stream **out);
-void em_stream_put(struct em_stream *stream);
+static inline void em_stream_put(struct em_stream *stream)
+{
+    em_assert_unlocked();
+    if (stream->kind == EM_STREAM_CREATED)
+        em_object_unpin(&stream->object);
+}
 
 // cuStreamCreate…, after the check of its arguments. `priority` is clamped to the range of the
 // context's device.

@@ -6,6 +6,7 @@
 #pragma once
 #include <stdbool.h>
 
+#include "hidden.h"
 #include "lock.h"
 
 struct em_sync_listener {
@@ -26,7 +27,7 @@ enum em_sync_kind {
     EM_SYNC_CALL, // a call that waits for a stream, an event or a context returns
 };
 
-extern struct em_sync_listener *em_sync_listeners;
+extern DM_HIDDEN struct em_sync_listener *em_sync_listeners;
 
 // The calling thread has waited for work. Precondition: em_lock NOT held.
 static inline void em_synchronised(enum em_sync_kind kind)
