@@ -12,11 +12,19 @@
 #include "pkey.h"
 
 struct dm_kept_mapping {
-    struct dm_mapping *mapping; // its reference to the memory is the only one
+    struct dm_mapping *mapping;
     unsigned flags;
     bool open; // accessible
+    bool left; // others hold the memory; else the mapping's reference to it is the only one
     struct dm_kept_mapping *older, *newer;
+    struct dm_kept_mapping *next_left, **to_left; // of the same memory
+    struct dm_space *space;
 };
+
+static uint64_t counted_B(const struct dm_kept_mapping *k)
+{
+    return k->left ? 0 : k->mapping->size;
+}
 
 static void set_open(struct dm_space *space, struct dm_kept_mapping *k, bool open)
 {
@@ -32,17 +40,23 @@ static void append(struct dm_kept *kept, struct dm_kept_mapping *k)
     k->newer = NULL;
     *(k->older ? &k->older->newer : &kept->oldest) = k;
     kept->newest = k;
-    kept->size_B += k->mapping->size;
+    kept->size_B += counted_B(k);
 }
 
 // Takes it out of the books. Its mapping and pages stay.
 static struct dm_mapping *forget(struct dm_space *space, struct dm_kept_mapping *k)
 {
+    if (k->left) {
+        space->kept.left--;
+        *k->to_left = k->next_left;
+        if (k->next_left)
+            k->next_left->to_left = k->to_left;
+    }
     struct dm_kept *kept = &space->kept;
     struct dm_mapping *m = k->mapping;
     *(k->older ? &k->older->newer : &kept->oldest) = k->newer;
     *(k->newer ? &k->newer->older : &kept->newest) = k->older;
-    kept->size_B -= m->size;
+    kept->size_B -= counted_B(k);
     dm_rangemap_remove(&kept->ranges, m->va, NULL);
     set_open(space, k, false);
     dm_free(k);
@@ -53,9 +67,11 @@ static struct dm_mapping *forget(struct dm_space *space, struct dm_kept_mapping 
 // harm, and the next mapping there replaces them.
 static void drop(struct dm_space *space, struct dm_kept_mapping *k)
 {
+    bool left = k->left;
     struct dm_mapping *m = forget(space, k);
     dm_sys_unback(m->va, m->size);
-    dm_physical_unref(m->physical);
+    if (!left)
+        dm_physical_unref(m->physical);
     dm_free(m);
 }
 
@@ -102,6 +118,71 @@ int dm_space_give(struct dm_space *space, uint64_t va, struct dm_physical *physi
     return 0;
 }
 
+// ---- mappings of memory that others hold ----
+
+static void drop_oldest_left(struct dm_space *space)
+{
+    struct dm_kept_mapping *k = space->kept.oldest;
+    while (!k->left)
+        k = k->newer;
+    drop(space, k);
+}
+
+int dm_space_leave(struct dm_space *space, uint64_t va, uint64_t size, unsigned flags)
+{
+    struct dm_range range;
+    struct dm_mapping *m = dm_rangemap_owner(&space->mapped, va);
+    bool can_leave = m && m->va == va && m->size == size && m->backed && flags &&
+                     !(flags & DM_MAP_HOST) && va - space->base < space->size;
+    struct dm_kept_mapping *k = can_leave ? dm_calloc(1, sizeof *k) : NULL;
+    if (!k || dm_rangemap_insert(&space->kept.ranges, va, size, k)) {
+        dm_free(k);
+        return dm_space_unmap(space, va, size);
+    }
+    dm_rangemap_remove(&space->mapped, va, &range);
+    struct dm_physical *physical = m->physical;
+    *k = (struct dm_kept_mapping){.mapping = m, .flags = flags, .left = true, .space = space};
+    k->to_left = &physical->left;
+    k->next_left = physical->left;
+    if (k->next_left)
+        k->next_left->to_left = &k->next_left;
+    physical->left = k;
+    append(&space->kept, k);
+    set_open(space, k, true);
+    if (++space->kept.left > DM_LEFT_MOST)
+        drop_oldest_left(space);
+    dm_physical_unref(physical); // the last reference drops `k`
+    return 0;
+}
+
+void dm_kept_drop_left(struct dm_physical *physical)
+{
+    while (physical->left)
+        drop(physical->left->space, physical->left);
+}
+
+bool dm_kept_has(const struct dm_space *space, uint64_t va, uint64_t size)
+{
+    const struct dm_kept_mapping *k = dm_rangemap_owner(&space->kept.ranges, va);
+    return k && k->left && k->mapping->va == va && k->mapping->size == size;
+}
+
+// If it has other pages, they stay until the caller maps others in their place.
+int dm_space_take_left(struct dm_space *space, const struct dm_mapping *m, unsigned flags)
+{
+    struct dm_kept_mapping *k = dm_rangemap_owner(&space->kept.ranges, m->va);
+    if (!k)
+        return -ENOENT;
+    bool same = k->mapping->physical == m->physical && k->mapping->offset == m->offset;
+    bool ready = k->open && k->flags == flags;
+    dm_free(forget(space, k));
+    if (!same)
+        return -ENOENT;
+    return ready ? 0 : dm_pages_access(m->va, m->size, flags);
+}
+
+// ---- memory that is taken back into use ----
+
 static void clear(void *range)
 {
     const struct dm_range *r = range;
@@ -134,7 +215,7 @@ int dm_space_take(struct dm_space *space, struct dm_vram *vram, uint64_t va, uin
                   unsigned flags, struct dm_physical **out)
 {
     struct dm_kept_mapping *k = dm_rangemap_owner(&space->kept.ranges, va);
-    if (!k || k->mapping->va != va || k->mapping->size != size ||
+    if (!k || k->left || k->mapping->va != va || k->mapping->size != size ||
         k->mapping->physical->vram != vram || k->flags != flags)
         return -ENOENT;
     if (dm_vram_commit(vram, size))

@@ -8,6 +8,9 @@
 //
 // Freed memory is accessible until dm_space_close_kept, which must run before code that uses
 // device addresses without looking them up, such as kernels.
+//
+// The mappings that memory loses while others hold it stay in the same way: a program that maps the
+// same memory there again needs no system call.
 #pragma once
 
 #include <stdbool.h>
@@ -15,7 +18,10 @@
 
 #include "space.h"
 
-enum { DM_KEPT_MOST = 256 << 20 }; // bytes of a space
+enum {
+    DM_KEPT_MOST = 256 << 20, // bytes of a space
+    DM_LEFT_MOST = 64,        // mappings of a space, of memory that others hold
+};
 
 // Ends a mapping and the caller's reference to its memory, as dm_space_unmap and dm_physical_unref
 // do, and keeps the pages if nobody else can use them: memory of the arena, mapped as a whole,
@@ -28,6 +34,17 @@ int dm_space_give(struct dm_space *space, uint64_t va, struct dm_physical *physi
 // if no such memory was kept; -ENOMEM if the device's memory is exhausted.
 int dm_space_take(struct dm_space *space, struct dm_vram *vram, uint64_t va, uint64_t size,
                   unsigned flags, struct dm_physical **out);
+// Ends a mapping as dm_space_unmap does, but leaves its pages, which are accessible as `flags` say.
+// Returns what dm_space_unmap returns.
+int dm_space_leave(struct dm_space *space, uint64_t va, uint64_t size, unsigned flags);
+// Whether a mapping of all of [va, va + size) was left.
+bool dm_kept_has(const struct dm_space *space, uint64_t va, uint64_t size);
+// Takes the pages that were left at the addresses of a mapping, which become accessible as `flags`
+// say. Returns 0; -ENOENT if they are not the mapping's pages; or another negative errno. Then the
+// addresses should be mapped.
+int dm_space_take_left(struct dm_space *space, const struct dm_mapping *m, unsigned flags);
+// Ends all that was left of the memory, which is about to be freed.
+void dm_kept_drop_left(struct dm_physical *physical);
 // Ends all that is kept in [va, va + size).
 void dm_kept_drop(struct dm_space *space, uint64_t va, uint64_t size);
 

@@ -14,6 +14,7 @@
 
 #include "alloc.h"
 #include "arithmetic.h"
+#include "kept.h"
 
 // The arena is larger than the device's memory, because slices are contiguous: otherwise
 // fragmentation could refuse an allocation for which there is enough memory.
@@ -256,6 +257,7 @@ void dm_physical_unref(struct dm_physical *p)
 {
     if (!p || --p->references)
         return;
+    dm_kept_drop_left(p);
     if (p->kind == DM_PHYSICAL_SLICE) {
         // If the pages cannot be given back, the range must not be used again with its old
         // contents, so it stays taken.

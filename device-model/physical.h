@@ -51,8 +51,9 @@ struct dm_physical {
     uint64_t committed;         // bytes counted in the device's committed total
     uint64_t identity; // own exports: the number that importers find in dm_import_info; else 0
     bool writable;
-    bool may_shrink; // the exporter may truncate the file
-    bool shared;     // another process may have mapped it
+    bool may_shrink;              // the exporter may truncate the file
+    bool shared;                  // another process may have mapped it
+    struct dm_kept_mapping *left; // mappings that it had and that stay (kept.h)
 };
 
 enum { DM_PHYSICAL_EXPORTABLE = 1 };

@@ -10,6 +10,7 @@
 #include "alloc.h"
 #include "kept.h"
 #include "pkey.h"
+#include "startup.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
@@ -70,7 +71,7 @@ static int reserve_aligned(uint64_t size, uint64_t align, uint64_t *out)
     return 0;
 }
 
-int dm_space_init(struct dm_space *space, uint64_t size)
+DM_STARTUP int dm_space_init(struct dm_space *space, uint64_t size)
 {
     memset(space, 0, sizeof *space);
     dm_rangemap_init(&space->reserved);
@@ -223,7 +224,7 @@ int dm_pages_access(uint64_t va, uint64_t size, unsigned flags)
 }
 
 // Maps the pages of the file. Those that get a key must never be accessible without it.
-static int back(struct dm_mapping *m, unsigned flags)
+static int map_file(const struct dm_mapping *m, unsigned flags)
 {
     bool two_steps = dm_pkey() >= 0 && flags && !(flags & DM_MAP_HOST);
     uint64_t at;
@@ -232,13 +233,19 @@ static int back(struct dm_mapping *m, unsigned flags)
         return fd;
     int r = dm_sys_mmap(m->va, m->size, two_steps ? PROT_NONE : protection(flags),
                         MAP_SHARED | MAP_FIXED, fd, m->physical->payload + m->offset, &at);
-    if (!r && two_steps) {
-        r = dm_pages_access(m->va, m->size, flags);
-        // If this fails, too, inaccessible pages of the file stay: they do no harm, and the next
-        // mapping there replaces them.
-        if (r)
-            dm_sys_unback(m->va, m->size);
-    }
+    return r || !two_steps ? r : dm_pages_access(m->va, m->size, flags);
+}
+
+// Gives a mapping its pages. On failure, nothing is mapped there.
+static int back(struct dm_space *space, struct dm_mapping *m, unsigned flags)
+{
+    int r = dm_space_take_left(space, m, flags);
+    if (r)
+        r = map_file(m, flags);
+    // If this should fail, too, pages stay that were left there, or inaccessible ones of the file.
+    // The next mapping there replaces them.
+    if (r)
+        dm_sys_unback(m->va, m->size);
     m->backed = !r;
     return r;
 }
@@ -257,8 +264,9 @@ static int map_pages(struct dm_space *space, uint64_t va, struct dm_physical *ph
     int r = dm_rangemap_insert(&space->mapped, va, size, m);
     if (r)
         goto fail_alloc;
-    dm_kept_drop(space, va, size);
-    r = later ? 0 : back(m, flags);
+    if (!later || !dm_kept_has(space, va, size))
+        dm_kept_drop(space, va, size);
+    r = later ? 0 : back(space, m, flags);
     if (r)
         goto fail_insert;
     dm_physical_ref(physical);
@@ -315,13 +323,14 @@ int dm_space_unmap(struct dm_space *space, uint64_t va, uint64_t size)
 }
 
 // Changes the access to the pages of a mapping in [from, end).
-static int protect_mapping(struct dm_mapping *m, uint64_t from, uint64_t end, unsigned flags)
+static int protect_mapping(struct dm_space *space, struct dm_mapping *m, uint64_t from,
+                           uint64_t end, unsigned flags)
 {
     const uint64_t mapping_end = m->va + m->size, to = end < mapping_end ? end : mapping_end;
     bool all = from == m->va && to == mapping_end;
     if (!m->backed && (all || !flags))
-        return flags ? back(m, flags) : 0;
-    int r = m->backed ? 0 : back(m, 0);
+        return flags ? back(space, m, flags) : 0;
+    int r = m->backed ? 0 : back(space, m, 0);
     return r ? r : dm_pages_access(from, to - from, flags);
 }
 
@@ -346,7 +355,7 @@ int dm_space_protect(struct dm_space *space, uint64_t va, uint64_t size, unsigne
     int r = 0;
     for (uint64_t at = va; !r && at < end; at = range.start + range.size) {
         dm_rangemap_find(&space->mapped, at, &range);
-        r = protect_mapping(range.owner, at, end, flags);
+        r = protect_mapping(space, range.owner, at, end, flags);
     }
     return r;
 }

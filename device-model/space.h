@@ -21,6 +21,7 @@ struct dm_kept {
     struct dm_rangemap ranges; // owner: struct dm_kept_mapping
     struct dm_kept_mapping *oldest, *newest;
     uint64_t size_B;
+    unsigned left;                // mappings of memory that others hold
     struct dm_freed_pages *freed; // the newest
     unsigned open;                // how many of both are still accessible
 };

@@ -7,6 +7,7 @@
 #include "alloc.h"
 #include "arithmetic.h"
 #include "call.h"
+#include "kept.h"
 #include "lock.h"
 #include "memory.h"
 #include "memory_device.h"
@@ -86,7 +87,8 @@ CUresult em_virtual_free(uint64_t address, uint64_t size)
 static void mapping_release(struct em_allocation *a)
 {
     struct em_virtual_mapping *m = a->owner;
-    dm_space_unmap(&em_space, a->base, a->size);
+    dm_space_leave(&em_space, a->base, a->size, em_virtual_page_flags(m));
+    em_memory_freed();
     m->object->mappings--;
     em_physical_end_if_unused(m->object);
     dm_free(m);

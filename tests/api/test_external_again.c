@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "../mistakes/external.h"
+#include "read_byte.h"
 
 enum {
     TIMES = 6, // more imports than it takes until a file is kept
@@ -398,29 +399,12 @@ TEST(closed_soon)
     expect_closed("second", synchronise);
 }
 
-// A kernel that reads one byte: a fault if the pages are gone, as on a card.
-static const char reader[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
-                             ".visible .entry read_byte(.param .u64 address) {\n"
-                             "  .reg .u64 %rd<2>;\n  .reg .u32 %r<2>;\n"
-                             "  ld.param.u64 %rd1, [address];\n  ld.global.u8 %r1, [%rd1];\n"
-                             "  st.global.u8 [%rd1], %r1;\n  ret;\n}\n";
-
-static CUresult read_in_kernel(CUfunction function, CUdeviceptr address)
-{
-    void *arguments[] = {&address};
-    MUST(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL));
-    return cuCtxSynchronize();
-}
-
 // A kernel cannot reach a buffer that was freed, however often the file was imported.
 TEST(freed_pages_are_gone)
 {
-    CUmodule module;
-    CUfunction function;
     test_context();
     int file = plain_memfd(FILE_B);
-    MUST(cuModuleLoadData(&module, reader));
-    MUST(cuModuleGetFunction(&function, module, "read_byte"));
+    CUfunction function = load_reader();
     CUexternalMemory memory = NULL;
     CUdeviceptr address = 0;
     for (int i = 0; i < 2 * TIMES; i++) {
@@ -438,9 +422,42 @@ TEST(freed_pages_are_gone)
     EXPECT_ERROR(read_in_kernel(function, address), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
+// Nor while a buffer on another range of the file is in use, in front of it or after it.
+static void freed_beside_a_buffer(unsigned long long freed, unsigned long long used)
+{
+    enum { SIZE_B = 65536 };
+    test_context();
+    int file = plain_memfd(FILE_B);
+    CUfunction function = load_reader();
+    import_often(file, FILE_B);
+    CUexternalMemory memory = import_file(file, FILE_B);
+    CUdeviceptr before = 0, now = 0;
+    for (int i = 0; i < TIMES; i++) {
+        before = map_range(memory, freed, SIZE_B);
+        EXPECT_OK(cuMemFree(before));
+        now = map_range(memory, used, SIZE_B);
+        if (i % 2)
+            EXPECT_OK(read_in_kernel(function, now));
+        if (i + 1 < TIMES)
+            EXPECT_OK(cuMemFree(now));
+    }
+    EXPECT_OK(read_in_kernel(function, now + SIZE_B - 1));
+    EXPECT_ERROR(read_in_kernel(function, before), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+TEST(freed_before_a_buffer)
+{
+    freed_beside_a_buffer(65536, 4 * 65536);
+}
+
+TEST(freed_after_a_buffer)
+{
+    freed_beside_a_buffer(4 * 65536, 65536);
+}
+
 TESTS(CASE(bytes_are_shared), CASE(ranges), CASE(arrays), CASE(two_at_a_time),
       CASE(truncated_between), CASE(emptied_between), CASE(header_changed), CASE(sealed_between),
       CASE(read_only_descriptor), CASE(other_files), CASE(one_import_keeps_nothing),
       CASE(few_files_are_kept), CASE(few_bytes_are_kept), CASE(closed_soon),
       CASE(bytes_before_the_payload_count), CASE(closed_with_the_last_context),
-      CASE(freed_pages_are_gone))
+      CASE(freed_pages_are_gone), CASE(freed_before_a_buffer), CASE(freed_after_a_buffer))

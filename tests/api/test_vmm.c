@@ -2,6 +2,7 @@
 // Virtual memory management: reservations, physical memory, mappings, and access.
 #include <time.h>
 
+#include "read_byte.h"
 #include "vmm.h"
 
 static size_t free_now(void)
@@ -249,6 +250,73 @@ TEST(unmap_with_work_pending)
     EXPECT_EQ(word, 8);
 }
 
+static void map_for(CUdeviceptr va, CUmemGenericAllocationHandle h, CUmemAccess_flags access)
+{
+    MUST(cuMemMap(va, G, 0, h, 0));
+    MUST(allow(va, G, access));
+}
+
+// A program may map memory in the same place again and again. Each time it has the bytes and the
+// access of that memory.
+TEST(mapped_again)
+{
+    unsigned word;
+    test_context();
+    CUfunction function = load_reader();
+    size_t before = free_now();
+    CUmemGenericAllocationHandle h[] = {create(G, 0), create(G, 0)};
+    CUdeviceptr va = reserve(G);
+    for (unsigned i = 0; i < 12; i++) {
+        unsigned n = i / 3 % 2;
+        map_for(va, h[n], CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+        if (i > 5) {
+            EXPECT_OK(cuMemcpyDtoH(&word, va, sizeof word));
+            EXPECT_EQ(word, 100 * n + (i + 2) % 3);
+        }
+        word = 100 * n + i % 3;
+        EXPECT_OK(cuMemcpyHtoD(va, &word, sizeof word));
+        if (i % 2)
+            EXPECT_OK(read_in_kernel(function, va));
+        EXPECT_OK(cuMemUnmap(va, G));
+        EXPECT_ERROR(cuMemcpyHtoD(va, &word, sizeof word), CUDA_ERROR_INVALID_VALUE);
+        map_for(va, h[n], CU_MEM_ACCESS_FLAGS_PROT_READ);
+        EXPECT_ERROR(cuMemcpyHtoD(va, &word, sizeof word), CUDA_ERROR_INVALID_VALUE);
+        EXPECT_OK(cuMemcpyDtoH(&word, va, sizeof word));
+        EXPECT_EQ(word, 100 * n + i % 3);
+        EXPECT_OK(cuMemUnmap(va, G));
+    }
+    EXPECT_OK(cuMemRelease(h[0]));
+    EXPECT_OK(cuMemRelease(h[1]));
+    EXPECT_EQ(free_now(), before);
+    EXPECT_OK(cuMemAddressFree(va, G));
+}
+
+// A kernel cannot reach memory that was unmapped, though other memory is mapped there.
+TEST(unmapped_is_gone)
+{
+    test_context();
+    CUmemGenericAllocationHandle h = create(G, 0), other = create(G, 0);
+    CUdeviceptr va = reserve(G);
+    CUfunction function = load_reader();
+    map_for(va, h, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    EXPECT_OK(read_in_kernel(function, va));
+    EXPECT_OK(cuMemUnmap(va, G));
+    MUST(cuMemMap(va, G, 0, other, 0));
+    EXPECT_ERROR(read_in_kernel(function, va), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+TEST(unmapped_for_writing)
+{
+    test_context();
+    CUmemGenericAllocationHandle h = create(G, 0);
+    CUdeviceptr va = reserve(G);
+    CUfunction function = load_reader();
+    map_for(va, h, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    EXPECT_OK(cuMemUnmap(va, G));
+    map_for(va, h, CU_MEM_ACCESS_FLAGS_PROT_READ);
+    EXPECT_ERROR(read_in_kernel(function, va), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
 // Prints a figure instead of testing a limit, because a busy machine would exceed it.
 TEST(speed)
 {
@@ -271,4 +339,4 @@ TEST(speed)
 
 TESTS(CASE(reserve), CASE(create), CASE(map_and_use), CASE(map_refused),
       CASE(aliases_and_neighbours), CASE(access), CASE(retain), CASE(unmap_with_work_pending),
-      CASE(speed))
+      CASE(mapped_again), CASE(unmapped_is_gone), CASE(unmapped_for_writing), CASE(speed))

@@ -291,6 +291,114 @@ static void freed_in_turn(void)
     drop_all();
 }
 
+static void map(uint64_t va, struct dm_physical *p, unsigned flags)
+{
+    EXPECT_EQ(dm_space_map(&space, va, p, 0, GRANULE, 0), 0);
+    EXPECT_EQ(dm_space_protect(&space, va, GRANULE, flags), 0);
+}
+
+static void write_byte(uint64_t va, uint8_t value)
+{
+    uint32_t rights = dm_pkey_enter();
+    *at(va) = value;
+    dm_pkey_leave(rights);
+}
+
+// Mappings of memory that others hold are left where they were.
+static void left_behind(void)
+{
+    const unsigned both = DM_MAP_READ | DM_MAP_WRITE;
+    struct dm_physical *p, *q;
+    uint64_t va;
+    EXPECT_EQ(dm_physical_create(&vram, GRANULE, 0, &p), 0);
+    EXPECT_EQ(dm_physical_create(&vram, GRANULE, 0, &q), 0);
+    EXPECT_EQ(dm_va_reserve(&space, 2 * GRANULE, GRANULE, 0, &va), 0);
+    // Without access, nothing is mapped.
+    EXPECT_EQ(dm_space_map(&space, va, p, 0, GRANULE, 0), 0);
+    EXPECT_EQ(touch(va), -EFAULT);
+    EXPECT_EQ(dm_space_leave(&space, va, GRANULE, 0), 0);
+    EXPECT(!dm_space_has_open(&space));
+    map(va, p, both);
+    write_byte(va, 5);
+    EXPECT_EQ(dm_space_leave(&space, va, GRANULE, both), 0);
+    EXPECT(dm_space_mapping(&space, va) == NULL);
+    EXPECT(dm_space_has_open(&space));
+    // The same memory takes no system call there, which would be counted like an allocation: the
+    // mapping and its place in the map are the first two.
+    dm_alloc_fail_after(3);
+    map(va, p, both);
+    EXPECT(!dm_alloc_failed());
+    expect_byte(va, 5);
+    EXPECT(!dm_space_has_open(&space));
+    // Other memory there.
+    EXPECT_EQ(dm_space_leave(&space, va, GRANULE, both), 0);
+    map(va, q, both);
+    expect_byte(va, 0);
+    write_byte(va, 6);
+    // Less access than before, and after the pages were closed.
+    EXPECT_EQ(dm_space_leave(&space, va, GRANULE, both), 0);
+    map(va, q, DM_MAP_READ);
+    expect_byte(va, 6);
+    EXPECT_EQ(dm_space_leave(&space, va, GRANULE, DM_MAP_READ), 0);
+    dm_space_close_kept(&space);
+    EXPECT_EQ(touch(va), -EFAULT);
+    map(va, q, both);
+    write_byte(va, 7);
+    // A mapping without access keeps what was left, which still can be closed.
+    EXPECT_EQ(dm_space_leave(&space, va, GRANULE, both), 0);
+    EXPECT_EQ(dm_space_map(&space, va, p, 0, GRANULE, 0), 0);
+    EXPECT(dm_space_has_open(&space));
+    dm_space_close_kept(&space);
+    EXPECT_EQ(touch(va), -EFAULT);
+    EXPECT_EQ(dm_space_protect(&space, va, GRANULE, DM_MAP_READ), 0);
+    expect_byte(va, 5);
+    // Any mapping ends what was left in its way, and so does the end of the memory.
+    EXPECT_EQ(dm_space_leave(&space, va, GRANULE, DM_MAP_READ), 0);
+    EXPECT_EQ(dm_space_map(&space, va + GRANULE / 2, p, 0, GRANULE, both), 0);
+    EXPECT_EQ(touch(va), -EFAULT);
+    expect_byte(va + GRANULE / 2, 5);
+    EXPECT_EQ(dm_space_leave(&space, va + GRANULE / 2, GRANULE, both), 0);
+    uint64_t used_B = arena_pages_B();
+    dm_physical_unref(p);
+    EXPECT(arena_pages_B() < used_B);
+    EXPECT_EQ(touch(va + GRANULE / 2), -EFAULT);
+    EXPECT(!dm_space_has_open(&space));
+    // The last reference may be the mapping's.
+    map(va, q, both);
+    dm_physical_unref(q);
+    EXPECT_EQ(dm_space_leave(&space, va, GRANULE, both), 0);
+    EXPECT_EQ(touch(va), -EFAULT);
+    EXPECT_EQ(space.kept.left, 0);
+    EXPECT_EQ(space.kept.size_B, 0);
+    EXPECT_EQ(vram.used, 0);
+    EXPECT_EQ(dm_va_free(&space, va), 0);
+}
+
+// Only the newest ones are left.
+static void left_most(void)
+{
+    const unsigned both = DM_MAP_READ | DM_MAP_WRITE;
+    struct dm_physical *p;
+    uint64_t va;
+    EXPECT_EQ(dm_physical_create(&vram, GRANULE, 0, &p), 0);
+    EXPECT_EQ(dm_va_reserve(&space, (DM_LEFT_MOST + 1) * (uint64_t)GRANULE, GRANULE, 0, &va), 0);
+    for (uint64_t i = 0; i <= DM_LEFT_MOST; i++) {
+        map(va + i * GRANULE, p, both);
+        EXPECT_EQ(dm_space_leave(&space, va + i * GRANULE, GRANULE, both), 0);
+    }
+    EXPECT_EQ(space.kept.left, DM_LEFT_MOST);
+    EXPECT_EQ(touch(va), -EFAULT);
+    EXPECT_EQ(touch(va + GRANULE), 0);
+    dm_kept_drop(&space, va + GRANULE, GRANULE);
+    EXPECT_EQ(touch(va + GRANULE), -EFAULT);
+    EXPECT_EQ(touch(va + 2 * GRANULE), 0);
+    dm_kept_drop(&space, 0, UINT64_MAX);
+    EXPECT_EQ(space.kept.left, 0);
+    EXPECT_EQ(touch(va + 2 * GRANULE), -EFAULT);
+    dm_physical_unref(p);
+    EXPECT_EQ(dm_va_free(&space, va), 0);
+}
+
 // A failure while taking or keeping memory loses nothing.
 static void failures(void)
 {
@@ -330,6 +438,8 @@ int main(void)
     shared_is_not_kept();
     freed_in_place();
     freed_in_turn();
+    left_behind();
+    left_most();
     failures();
     fill(alloc(4 * MIB), 1);
     EXPECT_EQ(dm_heap_free(&heap, alloc(8 * MIB)), 0);

@@ -23,6 +23,7 @@
 #include "object.h"
 #include "scheduler.h"
 #include "thread.h"
+#include "virtual_memory.h"
 
 enum { PATIENCE_MS = 1000, ANSWER_TRIES = 1000 };
 
@@ -135,12 +136,28 @@ static void end_contexts(void)
     }
 }
 
+// A device that is lost has no context any more.
+static void end_virtual_mappings(void)
+{
+    for (;;) {
+        em_lock();
+        struct em_allocation *a = em_memory_overlapping(0, UINT64_MAX);
+        bool mapped = a && a->kind == EM_MEMORY_VIRTUAL;
+        uint64_t base = a ? a->base : 0, size = a ? a->size : 0;
+        em_unlock();
+        if (!mapped || em_virtual_unmap(base, size))
+            return;
+    }
+}
+
 // Memory of pools and mappings belong to no context, but freeing them takes one.
 static void end_mappings(void)
 {
     CUcontext context;
-    if (cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context))
+    if (cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context)) {
+        end_virtual_mappings();
         return;
+    }
     for (;;) {
         em_lock();
         struct em_allocation *a = em_memory_overlapping(0, UINT64_MAX);
