@@ -12,7 +12,7 @@ enum { RD_NVRTC_ENTRIES = 2 };
 // Whether a path is that of a libnvrtc.so.
 bool rd_is_nvrtc(const char *path);
 
-// The entries of nvrtcGetCUBIN and nvrtcGetCUBINSize, which are to jump to nvrtcGetPTX and
+// The entries of nvrtcGetCUBIN and nvrtcGetCUBINSize, which should jump to nvrtcGetPTX and
 // nvrtcGetPTXSize of the same library. Returns their number: 0 if one of the four is missing or
 // shorter than a jump. `cells` get the addresses that the jumps read; they must live as long as the
 // jumps.

@@ -228,7 +228,7 @@ CUresult em_capture_begin(struct em_stream *stream, CUstreamCaptureMode mode, co
 // ---- ending ----
 
 // Marks nodes and all that they depend on. The list, which has room for all nodes of the graph, is
-// for the nodes whose edges are to be followed.
+// for the nodes whose edges should be followed.
 static void mark_ancestors(const struct em_node_set *from, uint64_t mark,
                            struct em_graph_node **list)
 {

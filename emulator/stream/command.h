@@ -190,11 +190,11 @@ bool em_stream_runs_in_place(const struct em_stream *stream);
 // ---- for small commands that run without em_lock and are not entered (detached.h) ----
 
 // To be called if em_stream_runs_in_place, for a command that must not run while em_lock is held.
-// Returns true if em_lock was released and the command is to run now. Returns false if it has to be
-// submitted; em_lock is still held then. `adopt` sets c->stream, prepares the command and calls
+// Returns true if em_lock was released and the command should run now. Returns false if it has to
+// be submitted; em_lock is still held then. `adopt` sets c->stream, prepares the command and calls
 // em_command_adopt. Precondition: em_lock held.
 bool em_stream_detach(struct em_stream *stream, void (*adopt)(void *), void *command);
-// The command has run or has failed. Returns whether it was adopted: then the caller has to call
+// The command has run or has failed. Returns whether it was adopted: then the caller should call
 // em_command_end_adopted.
 bool em_stream_end_detached(struct em_stream *stream);
 // Runs the command again if it has failed, so that it explains the fault. Returns the result, as

@@ -258,7 +258,7 @@ static enum outcome obey(struct session *s, char *line, struct goal *goal)
     return AGAIN;
 }
 
-// Obeys commands until one lets the program run. Returns false if it is to end.
+// Obeys commands until one lets the program run. Returns false if it should end.
 static bool ask(struct session *s, struct goal *goal)
 {
     char line[256];

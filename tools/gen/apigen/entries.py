@@ -180,7 +180,8 @@ class Generator:
         values = ', '.join(self.trace_value(a) for a in row.arguments) or '0'
         before = 'before' if any(a.output == '<>' for a in row.arguments) else 'NULL'
         return [f'    if ({self.h}_unlikely({self.h}_tracing))',
-                f'        {self.h}_trace(self->entry, r, (const uint64_t[]){{{values}}}, {before});']
+                f'        {self.h}_trace(self->entry, r, (const uint64_t[]){{{values}}}, '
+                f'{before});']
 
     def record_lines(self, row):
         """The beginning of a call is recorded: a thread whose calls are not is `quick`."""
@@ -212,7 +213,8 @@ class Generator:
         values = ', '.join(self.trace_value(a) for a in row.arguments)
         return ['    struct em_text *before = NULL;',
                 f'    if ({self.h}_unlikely({self.h}_tracing))',
-                f'        before = {self.h}_trace_before(self->entry, (const uint64_t[]){{{values}}});']
+                f'        before = {self.h}_trace_before(self->entry, '
+                f'(const uint64_t[]){{{values}}});']
 
     def wrapper_head(self, row, name):
         """The first lines of an exported function, up to the entry that describes it."""
