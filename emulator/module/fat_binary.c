@@ -61,7 +61,9 @@ CUresult em_bytes_check(const struct em_bytes *bytes, uint64_t from, uint64_t si
                              "the image ends after %llu bytes, but has %llu bytes at %llu",
                              (unsigned long long)bytes->size_B, (unsigned long long)size_B,
                              (unsigned long long)from);
-    return em_readable_else(CUDA_ERROR_INVALID_IMAGE, "the image", bytes->at + from, size_B);
+    // A file may name any offset; an address of nothing is refused.
+    const void *at = (const void *)((uintptr_t)bytes->at + from);
+    return em_readable_else(CUDA_ERROR_INVALID_IMAGE, "the image", at, size_B);
 }
 
 static bool begins(const char *bytes, int magic)
