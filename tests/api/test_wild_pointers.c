@@ -183,11 +183,10 @@ TEST(nodes)
     signals = (CUDA_EXT_SEM_SIGNAL_NODE_PARAMS){&semaphore, NO_ADDRESS, 1};
     EXPECT_MESSAGE(cuGraphAddExternalSemaphoresSignalNode(&node, graph, NULL, 0, &signals),
                    CUDA_ERROR_INVALID_VALUE, "paramsArray");
-    CUDA_MEM_ALLOC_NODE_PARAMS memory = {.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                                       .location = {CU_MEM_LOCATION_TYPE_DEVICE}},
-                                         .accessDescs = WILD,
-                                         .accessDescCount = 1,
-                                         .bytesize = 4096};
+    const CUmemPoolProps pool = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                 .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CUDA_MEM_ALLOC_NODE_PARAMS memory = {
+        .poolProps = pool, .accessDescs = WILD, .accessDescCount = 1, .bytesize = 4096};
     EXPECT_MESSAGE(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &memory), CUDA_ERROR_INVALID_VALUE,
                    "accessDescs");
     CUDA_EXT_SEM_WAIT_NODE_PARAMS waits = {&semaphore, WILD, 1};
