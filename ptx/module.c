@@ -315,9 +315,11 @@ static int module_create(struct px_module **out, unsigned parts)
     return 0;
 }
 
+enum { TEXT_MOST_B = UINT32_MAX / 2 }; // a longer text is no text
+
 static bool text_take(struct px_part *part, const struct px_source *source)
 {
-    if (source->size_B > UINT32_MAX / 2)
+    if (source->size_B > TEXT_MOST_B)
         return false;
     part->text_B = strnlen(source->text, source->size_B);
     if (source->taken) {
@@ -435,7 +437,8 @@ int px_module_link(const struct px_source *sources, unsigned count, enum px_link
                    struct px_module **out, struct px_report *report)
 {
     unsigned i = 0;
-    while (i < count && !px_grid_text_is_needed(sources[i].text, sources[i].size_B))
+    while (i < count && (sources[i].size_B > TEXT_MOST_B ||
+                         !px_grid_text_is_needed(sources[i].text, sources[i].size_B)))
         i++;
     if (i == count)
         return link_texts(sources, count, link, out, report);
