@@ -315,7 +315,7 @@ static int module_create(struct px_module **out, unsigned parts)
     return 0;
 }
 
-enum { TEXT_MOST_B = UINT32_MAX / 2 }; // a longer text is no text
+enum { TEXT_MOST_B = UINT32_MAX / 2 }; // longer texts are refused
 
 static bool text_take(struct px_part *part, const struct px_source *source)
 {
