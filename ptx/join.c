@@ -128,6 +128,31 @@ static void change(struct px_op *op, const char *form, const px_register *list, 
     op->joins = false;
 }
 
+// What products and sums of a type, and what becomes of them, consist of.
+struct joined_type {
+    const char *name; // the end of its name
+    char letter;      // of its registers
+    uint64_t sign;    // the bits that make a negative
+    const char *move, *negate;
+};
+
+// Precondition: the operation is marked to be joined.
+static const struct joined_type *type_of(const struct px_op *op)
+{
+    static const struct joined_type types[] = {
+        {".f32", 'w', 0x80000000, "mov.32", "xor.32"},
+        {".f16", 'h', 0x8000, "mov.16", "xor.16"},
+        {".bf16", 'h', 0x8000, "mov.16", "xor.16"},
+        {".f16x2", 'w', 0x80008000, "mov.32", "xor.32"},
+        {".bf16x2", 'w', 0x80008000, "mov.32", "xor.32"},
+    };
+    const char *end = strrchr(form_name(op), '.');
+    size_t i = 0;
+    while (strcmp(end, types[i].name) != 0)
+        i++;
+    return &types[i];
+}
+
 // Joins the sum `at` and the product that is its source n. Returns false if it cannot.
 static bool join(struct joins *j, size_t at, unsigned n)
 {
@@ -140,14 +165,15 @@ static bool join(struct joins *j, size_t at, unsigned n)
         return false;
     const uint32_t made = fact->written;
     struct px_op *product = &l->ops[made];
-    if (!is_form(product, "mul."))
+    const struct joined_type *type = type_of(sum);
+    if (!is_form(product, "mul.") || type_of(product) != type)
         return false;
     const bool flushes = strstr(form_name(product), ".ftz"), subtracts = is_form(sum, "sub.");
     if (flushes != !!strstr(form_name(sum), ".ftz"))
         return false;
     px_register a = source(product, 0), b = source(product, 1), kept = a;
     const bool free_a = a != p && unchanged(j, a, made), free_b = b != p && unchanged(j, b, made);
-    const px_register sign = subtracts ? px_constant(l, 'w', 0x80000000) : PX_NONE;
+    const px_register sign = subtracts ? px_constant(l, type->letter, type->sign) : PX_NONE;
     px_register fma[3];
     if (l->error)
         return false;
@@ -166,13 +192,13 @@ static bool join(struct joins *j, size_t at, unsigned n)
         memcpy(fma, (px_register[]){p, b, c}, sizeof fma);
     }
     char name[40];
-    snprintf(name, sizeof name, "fma.rn%s%s.f32", flushes ? ".ftz" : "",
-             strstr(form_name(sum), ".sat") ? ".sat" : "");
+    snprintf(name, sizeof name, "fma.rn%s%s%s", flushes ? ".ftz" : "",
+             strstr(form_name(sum), ".sat") ? ".sat" : "", type->name);
     const px_register *first = operands(l, p, kept, sign, 0, subtracts ? 3 : 2);
     const px_register *second = operands(l, sum->operands[0], fma[0], fma[1], fma[2], 4);
     if (l->error)
         return false;
-    change(product, subtracts ? "xor.32" : "mov.32", first, subtracts ? 2 : 1);
+    change(product, subtracts ? type->negate : type->move, first, subtracts ? 2 : 1);
     change(sum, name, second, 3);
     return true;
 }
@@ -201,19 +227,25 @@ static void join_all(struct joins *j, const bool *meets)
     }
 }
 
-static bool has_sums(const struct px_lower *l)
+// Whether there are sums. The constants that differences need are made before registers are
+// counted.
+static bool find_sums(struct px_lower *l)
 {
-    for (size_t i = 0; i < l->op_count; i++)
-        if (is_form(&l->ops[i], "add.") || is_form(&l->ops[i], "sub."))
-            return true;
-    return false;
+    bool found = false;
+    for (size_t i = 0; i < l->op_count; i++) {
+        const struct px_op *op = &l->ops[i];
+        const bool subtracts = is_form(op, "sub.");
+        if (subtracts)
+            px_constant(l, type_of(op)->letter, type_of(op)->sign);
+        found = found || subtracts || is_form(op, "add.");
+    }
+    return found;
 }
 
 void px_join_products(struct px_lower *l, const bool *meets)
 {
-    if (!has_sums(l))
+    if (!find_sums(l))
         return;
-    px_constant(l, 'w', 0x80000000); // before registers are counted
     const size_t registers = l->register_count;
     struct joins j = {.l = l,
                       .facts = dm_calloc(registers + 1, sizeof *j.facts),

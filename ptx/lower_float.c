@@ -100,7 +100,7 @@ void px_lower_slct_float(struct px_lower *l, const struct px_statement *s)
             px_source(l, s, 0), px_source(l, s, 1), p);
 }
 
-// add, sub and mul of .f32 without a rounding modifier.
+// add, sub and mul of .f32, .f16, .bf16 and pairs of them, without a rounding modifier.
 void px_lower_unrounded(struct px_lower *l, const struct px_statement *s)
 {
     const char *flush = px_has(s, PX_MOD_FTZ) ? ".ftz" : "";
@@ -108,7 +108,9 @@ void px_lower_unrounded(struct px_lower *l, const struct px_statement *s)
     const px_register d = px_destination(l, s, 0), a = px_source(l, s, 0), b = px_source(l, s, 1);
     const bool product = !strcmp(s->row->root, "mul");
 
-    px_emit(l, px_name(l, "%s.rn%s%s.f32", s->row->root, flush, saturate), d, a, b);
+    px_emit(
+        l, px_name(l, "%s.rn%s%s.%s", s->row->root, flush, saturate, px_modifier_name(s->types[0])),
+        d, a, b);
     if (!px_failed(l))
         px_joins(l, !product || !*saturate);
 }
