@@ -3,9 +3,12 @@
 //
 //      mul %p, %a, %b            mov %p, %a             the register of the product has a factor
 //      …                  ──▶    …
-//      add %d, %p, %c            fma %d, %p, %b, %c     or, for a difference, its negative
+//      add %d, %p, %c            fma %d, %p, %b, %c     or, for a difference, a negative
+//      …                         …
+//      add %e, %p, %f            fma %e, %p, %b, %f
 //
-// Both must be between two branches or labels, because lanes could come from elsewhere otherwise.
+// All sums that read the product must be between two branches or labels with it, because lanes
+// could come from elsewhere otherwise, and nothing else may read it.
 #include "join.h"
 
 #include <stdio.h>
@@ -15,6 +18,10 @@
 #include "kn_lanes.h"
 
 #define NEVER UINT32_MAX
+enum {
+    SUMS = 8,   // of one product
+    FAR = 1000, // operations from the first sum to the end of the product's life
+};
 
 // Facts about a register. Those of an earlier stretch do not count.
 struct fact {
@@ -24,8 +31,9 @@ struct fact {
 
 struct joins {
     struct px_lower *l;
+    const bool *meets;
     struct fact *facts; // by register
-    bool *last;         // by operation: nothing reads source 0 or 1 later (two each)
+    uint32_t *reads;    // by register: how many operands it is
     uint32_t start;     // of the stretch, the operations between two branches or labels
 };
 
@@ -48,45 +56,6 @@ static bool ends_stretch(const struct px_op *op)
 static px_register source(const struct px_op *op, unsigned n)
 {
     return op->operands[op->destinations + n];
-}
-
-// ---- which values nothing reads later ----
-
-// How a register is used next, in the stretch with this number.
-struct next {
-    uint32_t stretch;
-    char use; // 'r' read, 'w' written
-};
-
-// `reads` counts all reads of a register.
-static void note_last(struct joins *j, const bool *meets, struct next *next, const uint32_t *reads)
-{
-    struct px_lower *l = j->l;
-    const size_t registers = l->register_count;
-    uint32_t stretch = 1;
-    for (size_t i = l->op_count; i-- > 0;) {
-        const struct px_op *op = &l->ops[i];
-        stretch += ends_stretch(op) || (i + 1 < l->op_count && meets[i + 1]);
-        const struct next written = {stretch, 'w'}, read = {stretch, 'r'};
-        for (unsigned n = 0; n < 2 && op->joins; n++) {
-            const px_register reg = source(op, n);
-            const char use = next[reg].stretch == stretch ? next[reg].use : 0;
-            const bool rewritten = use == 'w' || op->operands[0] == reg;
-            j->last[2 * i + n] = rewritten || (!use && reads[reg] == 1);
-        }
-        for (unsigned n = 0; n < op->destinations; n++)
-            if (op->operands[n] < registers && op->guard == PX_NONE)
-                next[op->operands[n]] = written;
-        for (unsigned n = 0; n < op->sources; n++)
-            if (source(op, n) < registers)
-                next[source(op, n)] = read;
-        if (op->guard < registers) {
-            next[op->guard] = read;
-            for (unsigned n = 0; n < op->destinations; n++) // a false guard keeps the value
-                if (op->operands[n] < registers)
-                    next[op->operands[n]] = read;
-        }
-    }
 }
 
 static void count_reads(const struct px_lower *l, uint32_t *reads)
@@ -141,6 +110,7 @@ static const struct joined_type *type_of(const struct px_op *op)
 {
     static const struct joined_type types[] = {
         {".f32", 'w', 0x80000000, "mov.32", "xor.32"},
+        {".f64", 'l', UINT64_C(0x8000000000000000), "mov.64", "xor.64"},
         {".f16", 'h', 0x8000, "mov.16", "xor.16"},
         {".bf16", 'h', 0x8000, "mov.16", "xor.16"},
         {".f16x2", 'w', 0x80008000, "mov.32", "xor.32"},
@@ -153,54 +123,213 @@ static const struct joined_type *type_of(const struct px_op *op)
     return &types[i];
 }
 
-// Joins the sum `at` and the product that is its source n. Returns false if it cannot.
+// How a sum reads a product p.
+enum reading {
+    PLUS,      // p + c
+    MINUS_SUM, // p - c
+    MINUS,     // c - p
+};
+
+struct sum {
+    size_t at;
+    unsigned n; // the source that is the product
+    enum reading reading;
+};
+
+// What becomes of a product: the sums that read it, and whether its factors stay what they are
+// until the last of them.
+struct product {
+    px_register p, factor[2];
+    bool stays[2];
+    const struct joined_type *type;
+    struct sum sums[SUMS];
+    unsigned count;
+};
+
+static bool is_difference(const struct px_op *op)
+{
+    return is_form(op, "sub.") || is_form(op, "subr.");
+}
+
+static bool is_sum(const struct px_op *op)
+{
+    return is_form(op, "add.") || is_difference(op);
+}
+
+static bool flushes(const struct px_op *op)
+{
+    return strstr(form_name(op), ".ftz");
+}
+
+// Adds a sum that reads the product. Returns false if it cannot be joined.
+static bool add_sum(const struct joins *j, struct product *product, const struct px_op *mul,
+                    size_t at)
+{
+    const struct px_op *op = &j->l->ops[at];
+    if (product->count == SUMS || !is_sum(op) || type_of(op) != product->type ||
+        flushes(op) != flushes(mul) || source(op, 0) == source(op, 1))
+        return false;
+    const unsigned n = source(op, 1) == product->p;
+    const bool first = is_form(op, "subr.") ? n == 1 : n == 0; // it is the minuend
+    product->sums[product->count++] = (struct sum){at, n,
+                                                   !is_difference(op) ? PLUS
+                                                   : first            ? MINUS_SUM
+                                                                      : MINUS};
+    return true;
+}
+
+static bool writes(const struct px_op *op, px_register reg)
+{
+    for (unsigned n = 0; n < op->destinations; n++)
+        if (op->operands[n] == reg)
+            return true;
+    return false;
+}
+
+static unsigned times_read(const struct px_op *op, px_register reg)
+{
+    unsigned times = op->guard == reg || (op->guard != PX_NONE && writes(op, reg));
+    for (unsigned n = 0; n < op->sources; n++)
+        times += source(op, n) == reg;
+    return times;
+}
+
+// Finds the sums that read the product from the first one on. Returns false if something else may
+// read it.
+static bool find_readers(const struct joins *j, struct product *product, const struct px_op *mul,
+                         size_t first)
+{
+    const struct px_lower *l = j->l;
+    unsigned found = 0;
+    bool changed[2] = {false, false}; // factors, after the last sum that was found
+    for (size_t i = first; i < l->op_count && i < first + FAR; i++) {
+        const struct px_op *op = &l->ops[i];
+        if (i > first && (j->meets[i] || ends_stretch(op - 1)))
+            return false;
+        const unsigned times = times_read(op, product->p);
+        if (times && (times > 1 || !add_sum(j, product, mul, i)))
+            return false;
+        for (unsigned n = 0; times && n < 2; n++)
+            product->stays[n] = product->stays[n] && !changed[n];
+        found += times;
+        if (found == j->reads[product->p] || writes(op, product->p))
+            return true;
+        for (unsigned n = 0; n < 2; n++)
+            changed[n] = changed[n] || writes(op, product->factor[n]);
+    }
+    return false;
+}
+
+// Which value the product's register has from now on.
+struct kept {
+    const char *form;
+    px_register value, sign;
+    unsigned factor; // which it replaces, or 2
+    enum reading by; // sums that read it
+};
+
+static bool choose_kept(const struct joins *j, const struct product *product, uint32_t made,
+                        struct kept *kept)
+{
+    unsigned count[3] = {0};
+    for (unsigned i = 0; i < product->count; i++)
+        count[product->sums[i].reading]++;
+    const bool both = product->stays[0] && product->stays[1];
+    const struct joined_type *type = product->type;
+    if (count[MINUS_SUM]) { // a * b - c: it has -c
+        const struct sum *sum = product->sums;
+        while (sum->reading != MINUS_SUM)
+            sum++;
+        const px_register c = source(&j->l->ops[sum->at], !sum->n);
+        bool stays = c != product->p;
+        for (size_t i = made; stays && i < sum->at; i++)
+            stays = !writes(&j->l->ops[i], c);
+        *kept = (struct kept){type->negate, c, PX_NONE, 2, MINUS_SUM};
+        return both && stays && count[MINUS_SUM] == 1 && !count[MINUS];
+    }
+    const unsigned factor = product->stays[1] ? 0 : 1; // the other one stays what it is
+    *kept = (struct kept){count[MINUS] ? type->negate : type->move, product->factor[factor],
+                          PX_NONE, factor, count[MINUS] ? MINUS : PLUS};
+    return product->stays[!factor] && (both || !count[MINUS] || !count[PLUS]);
+}
+
+static bool join_sum(struct joins *j, const struct product *product, const struct kept *kept,
+                     const struct sum *sum)
+{
+    struct px_op *op = &j->l->ops[sum->at];
+    px_register fma[3] = {product->factor[0], product->factor[1], source(op, !sum->n)};
+    if (sum->reading == kept->by)
+        fma[kept->factor] = product->p;
+    if (kept->factor == 1) { // the kept one comes first
+        const px_register other = fma[0];
+        fma[0] = fma[1];
+        fma[1] = other;
+    }
+    char name[40];
+    snprintf(name, sizeof name, "fma.rn%s%s%s", flushes(op) ? ".ftz" : "",
+             strstr(form_name(op), ".sat") ? ".sat" : "", product->type->name);
+    const px_register *list = operands(j->l, op->operands[0], fma[0], fma[1], fma[2], 4);
+    if (list)
+        change(op, name, list, 3);
+    return list;
+}
+
+// Joins the sum `at` and the product that is its source n, with all other sums that read the
+// product. Returns false if it cannot.
 static bool join(struct joins *j, size_t at, unsigned n)
 {
     struct px_lower *l = j->l;
-    struct px_op *sum = &l->ops[at];
-    const px_register p = source(sum, n), c = source(sum, !n);
+    const px_register p = source(&l->ops[at], n);
     const struct fact *fact = &j->facts[p];
-    if (p == c || fact->written == NEVER || fact->written < j->start || fact->read ||
-        !j->last[2 * at + n])
+    if (fact->written == NEVER || fact->written < j->start || fact->read)
         return false;
     const uint32_t made = fact->written;
-    struct px_op *product = &l->ops[made];
-    const struct joined_type *type = type_of(sum);
-    if (!is_form(product, "mul.") || type_of(product) != type)
+    struct px_op *mul = &l->ops[made];
+    if (!is_form(mul, "mul."))
         return false;
-    const bool flushes = strstr(form_name(product), ".ftz"), subtracts = is_form(sum, "sub.");
-    if (flushes != !!strstr(form_name(sum), ".ftz"))
-        return false;
-    px_register a = source(product, 0), b = source(product, 1), kept = a;
-    const bool free_a = a != p && unchanged(j, a, made), free_b = b != p && unchanged(j, b, made);
-    const px_register sign = subtracts ? px_constant(l, type->letter, type->sign) : PX_NONE;
-    px_register fma[3];
-    if (l->error)
-        return false;
-    if (subtracts && n == 0) { // a * b - c: the register of the product has -c
-        if (!free_a || !free_b || c == p || !unchanged(j, c, made))
-            return false;
-        kept = c;
-        memcpy(fma, (px_register[]){a, b, p}, sizeof fma);
-    } else { // one of the factors may change later: that one is kept, or its negative
-        if (!free_b && !free_a)
-            return false;
-        if (!free_b) {
-            kept = b;
-            b = a;
-        }
-        memcpy(fma, (px_register[]){p, b, c}, sizeof fma);
+    struct product product = {.p = p, .type = type_of(mul)};
+    for (unsigned k = 0; k < 2; k++) {
+        product.factor[k] = source(mul, k);
+        product.stays[k] = product.factor[k] != p && unchanged(j, product.factor[k], made);
     }
-    char name[40];
-    snprintf(name, sizeof name, "fma.rn%s%s%s", flushes ? ".ftz" : "",
-             strstr(form_name(sum), ".sat") ? ".sat" : "", type->name);
-    const px_register *first = operands(l, p, kept, sign, 0, subtracts ? 3 : 2);
-    const px_register *second = operands(l, sum->operands[0], fma[0], fma[1], fma[2], 4);
-    if (l->error)
+    struct kept kept;
+    if (!find_readers(j, &product, mul, at) || !choose_kept(j, &product, made, &kept))
         return false;
-    change(product, subtracts ? type->negate : type->move, first, subtracts ? 2 : 1);
-    change(sum, name, second, 3);
-    return true;
+    const bool negates = kept.form == product.type->negate;
+    if (negates)
+        kept.sign = px_constant(l, product.type->letter, product.type->sign);
+    const px_register *list = operands(l, p, kept.value, kept.sign, 0, negates ? 3 : 2);
+    for (unsigned k = 0; list && k < product.count; k++)
+        if (!join_sum(j, &product, &kept, &product.sums[k]))
+            return false;
+    if (list)
+        change(mul, kept.form, list, negates ? 2 : 1);
+    return list;
+}
+
+// A copy of a product that nothing else reads becomes the product.
+static void move_product(struct joins *j, size_t at)
+{
+    struct px_lower *l = j->l;
+    struct px_op *copy = &l->ops[at];
+    if (copy->guard != PX_NONE || copy->sources != 1 || strncmp(form_name(copy), "mov.", 4) != 0)
+        return;
+    const px_register p = source(copy, 0), d = copy->operands[0];
+    if (p >= l->register_count || d == p || j->reads[p] != 1)
+        return;
+    const struct fact *fact = &j->facts[p];
+    struct px_op *mul = &l->ops[fact->written == NEVER ? 0 : fact->written];
+    if (fact->written == NEVER || fact->written < j->start || !is_form(mul, "mul."))
+        return;
+    const px_register a = source(mul, 0), b = source(mul, 1);
+    if (a == p || b == p || !unchanged(j, a, fact->written) || !unchanged(j, b, fact->written))
+        return;
+    const px_register *list = operands(l, d, a, b, 0, 3), *dead = operands(l, p, a, 0, 0, 2);
+    if (!list || !dead)
+        return;
+    change(copy, form_name(mul), list, 2);
+    copy->joins = true;
+    change(mul, type_of(copy)->move, dead, 1);
 }
 
 static void note_op(struct joins *j, size_t i)
@@ -215,13 +344,14 @@ static void note_op(struct joins *j, size_t i)
                 (struct fact){(uint32_t)i, op->guard != PX_NONE || op->code != PX_FORM};
 }
 
-static void join_all(struct joins *j, const bool *meets)
+static void join_all(struct joins *j)
 {
     struct px_lower *l = j->l;
     for (size_t i = 0; i < l->op_count && !l->error; i++) {
-        if (meets[i] || !i || ends_stretch(&l->ops[i - 1]))
+        if (j->meets[i] || !i || ends_stretch(&l->ops[i - 1]))
             j->start = (uint32_t)i;
-        if (is_form(&l->ops[i], "add.") || is_form(&l->ops[i], "sub."))
+        move_product(j, i);
+        if (is_sum(&l->ops[i]))
             (void)(join(j, i, 0) || join(j, i, 1));
         note_op(j, i);
     }
@@ -234,10 +364,9 @@ static bool find_sums(struct px_lower *l)
     bool found = false;
     for (size_t i = 0; i < l->op_count; i++) {
         const struct px_op *op = &l->ops[i];
-        const bool subtracts = is_form(op, "sub.");
-        if (subtracts)
+        if (is_difference(op))
             px_constant(l, type_of(op)->letter, type_of(op)->sign);
-        found = found || subtracts || is_form(op, "add.");
+        found = found || is_sum(op);
     }
     return found;
 }
@@ -248,21 +377,17 @@ void px_join_products(struct px_lower *l, const bool *meets)
         return;
     const size_t registers = l->register_count;
     struct joins j = {.l = l,
+                      .meets = meets,
                       .facts = dm_calloc(registers + 1, sizeof *j.facts),
-                      .last = dm_calloc(2 * l->op_count + 1, sizeof *j.last)};
-    struct next *next = dm_calloc(registers + 1, sizeof *next);
-    uint32_t *reads = dm_calloc(registers + 1, sizeof *reads);
-    if (!j.facts || !j.last || !next || !reads)
+                      .reads = dm_calloc(registers + 1, sizeof *j.reads)};
+    if (!j.facts || !j.reads)
         px_lower_no_memory(l);
     for (size_t r = 0; !l->error && r < registers; r++)
         j.facts[r].written = NEVER;
     if (!l->error) {
-        count_reads(l, reads);
-        note_last(&j, meets, next, reads);
-        join_all(&j, meets);
+        count_reads(l, j.reads);
+        join_all(&j);
     }
-    dm_free(reads);
-    dm_free(next);
-    dm_free(j.last);
+    dm_free(j.reads);
     dm_free(j.facts);
 }

@@ -36,6 +36,9 @@ void px_lower_double(struct px_lower *l, const struct px_statement *s)
                                                   : ".rn";
     const char *form = px_name(l, "%s%s.f64", root, compares ? "" : rounding);
     (c == PX_NONE ? px_emit(l, form, d, a, b) : px_emit(l, form, d, a, b, c))->exchanges = true;
+    if (c == PX_NONE && !compares && !px_has(s, PX_MOD_RN) && !strcmp(rounding, ".rn") &&
+        !px_failed(l))
+        px_joins(l, true);
 }
 
 // neg and abs of .f64.
