@@ -228,6 +228,14 @@ struct kept {
     enum reading by; // sums that read it
 };
 
+// Whether no operation from `from` to before `to` writes the register.
+static bool is_kept(const struct px_lower *l, px_register reg, size_t from, size_t to)
+{
+    while (from < to && !writes(&l->ops[from], reg))
+        from++;
+    return from == to;
+}
+
 static bool choose_kept(const struct joins *j, const struct product *product, uint32_t made,
                         struct kept *kept)
 {
@@ -241,9 +249,7 @@ static bool choose_kept(const struct joins *j, const struct product *product, ui
         while (sum->reading != MINUS_SUM)
             sum++;
         const px_register c = source(&j->l->ops[sum->at], !sum->n);
-        bool stays = c != product->p;
-        for (size_t i = made; stays && i < sum->at; i++)
-            stays = !writes(&j->l->ops[i], c);
+        const bool stays = c != product->p && is_kept(j->l, c, made, sum->at);
         *kept = (struct kept){type->negate, c, PX_NONE, 2, MINUS_SUM};
         return both && stays && count[MINUS_SUM] == 1 && !count[MINUS];
     }
@@ -274,6 +280,41 @@ static bool join_sum(struct joins *j, const struct product *product, const struc
     return list;
 }
 
+// Joins the difference of two products: a * b - x * y becomes fma(a, b, -x * y).
+//
+//      mul %p, %a, %b            xor %p, %x, sign
+//      mul %q, %x, %y     ──▶    mul %q, %p, %y
+//      sub %d, %p, %q            fma %d, %a, %b, %q
+static bool join_difference(struct joins *j, const struct product *product, uint32_t made)
+{
+    struct px_lower *l = j->l;
+    const struct sum *sum = product->sums;
+    const struct joined_type *type = product->type;
+    const px_register q = source(&l->ops[sum->at], !sum->n);
+    const uint32_t second = j->facts[q].written;
+    if (product->count != 1 || sum->reading != MINUS_SUM || q == product->p || !product->stays[0] ||
+        !product->stays[1] || second == NEVER || second < made || j->facts[q].read ||
+        j->reads[q] != 1)
+        return false;
+    struct px_op *mul = &l->ops[second];
+    if (!is_form(mul, "mul.") || type_of(mul) != type || flushes(mul) != flushes(&l->ops[made]))
+        return false;
+    const unsigned n = !is_kept(l, source(mul, 0), made, second);
+    const px_register x = source(mul, n), y = source(mul, !n);
+    if (x == product->p || y == product->p || !is_kept(l, x, made, second))
+        return false;
+    const px_register sign = px_constant(l, type->letter, type->sign);
+    const px_register *negative = operands(l, product->p, x, sign, 0, 3),
+                      *factors = operands(l, q, product->p, y, 0, 3);
+    const struct kept kept = {.factor = 2, .by = MINUS};
+    if (!negative || !factors || !join_sum(j, product, &kept, sum))
+        return false;
+    change(mul, form_name(mul), factors, 2);
+    change(&l->ops[made], type->negate, negative, 2);
+    j->reads[product->p]--;
+    return true;
+}
+
 // Joins the sum `at` and the product that is its source n, with all other sums that read the
 // product. Returns false if it cannot.
 static bool join(struct joins *j, size_t at, unsigned n)
@@ -293,8 +334,10 @@ static bool join(struct joins *j, size_t at, unsigned n)
         product.stays[k] = product.factor[k] != p && unchanged(j, product.factor[k], made);
     }
     struct kept kept;
-    if (!find_readers(j, &product, mul, at) || !choose_kept(j, &product, made, &kept))
+    if (!find_readers(j, &product, mul, at))
         return false;
+    if (!choose_kept(j, &product, made, &kept))
+        return join_difference(j, &product, made);
     const bool negates = kept.form == product.type->negate;
     if (negates)
         kept.sign = px_constant(l, product.type->letter, product.type->sign);
@@ -302,9 +345,11 @@ static bool join(struct joins *j, size_t at, unsigned n)
     for (unsigned k = 0; list && k < product.count; k++)
         if (!join_sum(j, &product, &kept, &product.sums[k]))
             return false;
-    if (list)
-        change(mul, kept.form, list, negates ? 2 : 1);
-    return list;
+    if (!list)
+        return false;
+    change(mul, kept.form, list, negates ? 2 : 1);
+    j->reads[p] -= product.count; // they read a factor or a negative now
+    return true;
 }
 
 // A copy of a product that nothing else reads becomes the product.
@@ -352,7 +397,7 @@ static void join_all(struct joins *j)
             j->start = (uint32_t)i;
         move_product(j, i);
         if (is_sum(&l->ops[i]))
-            (void)(join(j, i, 0) || join(j, i, 1));
+            (void)(join(j, i, l->ops[i].exchanged) || join(j, i, !l->ops[i].exchanged));
         note_op(j, i);
     }
 }

@@ -138,6 +138,7 @@ static void exchange(struct px_lower *l, struct px_op *op)
     operands[op->destinations] = source(op, 1);
     operands[op->destinations + 1] = source(op, 0);
     op->operands = operands;
+    op->exchanged = true;
     if (!strncmp(name, "sub.", 4)) // the form "subr": b - a
         op->form = kn_form_find(px_name(l, "subr%s", name + 3));
 }

@@ -181,8 +181,9 @@ struct px_op {
                   // acquire and relaxed loads, atomics whose result is used
     bool sum;     // an atomic whose result depends on the order of blocks, but not what it leaves
     bool unread;  // an atomic whose result no operation reads
-    bool joins;   // a product or sum of f32 without a rounding modifier: see join.h
+    bool joins;   // a product or sum without a rounding modifier: see join.h
     bool exchanges;  // the first two sources may be exchanged: see nan_order.h
+    bool exchanged;  // they are
     bool strong;     // volatile, relaxed, acquire or release: no race with another one
     uint32_t target; // an index of ops
     const uint32_t *targets;
