@@ -224,9 +224,9 @@ static __host__ __device__ void compute(unsigned i, computed *out)
     NUMBER(-a);
     half d = a;
     d += b;
-    d *= c;
     d++;
-    NUMBER(--d);
+    --d;
+    NUMBER(d *= c); // a sum that reads the product would be rounded with it, on a card too
     PAIR(p + q);
     PAIR(p - q);
     PAIR(p * q);
