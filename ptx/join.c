@@ -65,6 +65,8 @@ static void count_reads(const struct px_lower *l, uint32_t *reads)
         for (unsigned n = 0; n < op->sources; n++)
             if (source(op, n) < l->register_count)
                 reads[source(op, n)]++;
+        if (op->members < l->register_count)
+            reads[op->members]++;
     }
 }
 
@@ -188,7 +190,7 @@ static bool writes(const struct px_op *op, px_register reg)
 
 static unsigned times_read(const struct px_op *op, px_register reg)
 {
-    unsigned times = op->guard == reg || (op->guard != PX_NONE && writes(op, reg));
+    unsigned times = (op->guard != PX_NONE && writes(op, reg)) + (op->members == reg);
     for (unsigned n = 0; n < op->sources; n++)
         times += source(op, n) == reg;
     return times;
