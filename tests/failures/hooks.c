@@ -136,38 +136,35 @@ static void end_contexts(void)
     }
 }
 
-// A device that is lost has no context any more.
-static void end_virtual_mappings(void)
+// Some memory of the device.
+struct some_memory {
+    bool exists, mapped;
+    uint64_t base, size;
+};
+
+static struct some_memory find_memory(void)
 {
-    for (;;) {
-        em_lock();
-        struct em_allocation *a = em_memory_overlapping(0, UINT64_MAX);
-        bool mapped = a && a->kind == EM_MEMORY_VIRTUAL;
-        uint64_t base = a ? a->base : 0, size = a ? a->size : 0;
-        em_unlock();
-        if (!mapped || em_virtual_unmap(base, size))
-            return;
-    }
+    em_lock();
+    const struct em_allocation *a = em_memory_overlapping(0, UINT64_MAX);
+    const struct some_memory some = {a, a && a->kind == EM_MEMORY_VIRTUAL, a ? a->base : 0,
+                                     a ? a->size : 0};
+    em_unlock();
+    return some;
 }
 
-// Memory of pools and mappings belong to no context, but freeing them takes one.
+// Memory of pools and mappings belong to no context, but freeing them takes one. A device that is
+// lost has none any more.
 static void end_mappings(void)
 {
     CUcontext context;
-    if (cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context)) {
-        end_virtual_mappings();
-        return;
-    }
-    for (;;) {
-        em_lock();
-        struct em_allocation *a = em_memory_overlapping(0, UINT64_MAX);
-        bool mapped = a && a->kind == EM_MEMORY_VIRTUAL;
-        uint64_t base = a ? a->base : 0, size = a ? a->size : 0;
-        em_unlock();
-        if (!a || (mapped ? cuMemUnmap(base, size) : cuMemFree(base)))
-            break;
-    }
-    cuDevicePrimaryCtxReset(0);
+    const bool lost = cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context);
+    struct some_memory some = find_memory();
+    while (some.exists && (lost          ? some.mapped && !em_virtual_unmap(some.base, some.size)
+                           : some.mapped ? !cuMemUnmap(some.base, some.size)
+                                         : !cuMemFree(some.base)))
+        some = find_memory();
+    if (!lost)
+        cuDevicePrimaryCtxReset(0);
 }
 
 // Destroys all objects of a type; those that cannot be destroyed stay.
