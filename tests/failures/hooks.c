@@ -153,7 +153,7 @@ static struct some_memory find_memory(void)
 }
 
 // Memory of pools and mappings belong to no context, but freeing them takes one. A device that is
-// lost has none any more.
+// lost has no context any more.
 static void end_mappings(void)
 {
     CUcontext context;
