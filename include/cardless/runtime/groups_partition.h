@@ -19,10 +19,14 @@ CARDLESS_GROUP thread_block_tile<Size, Parent> tiled_partition(const Parent &par
                                            ((unsigned int)parent.size() + Size - 1) / Size);
 }
 
-/* Tiles whose size is known when the program runs: of a block, a power of 2; of lanes, any. The
- * last one has the rest of the threads. */
+/* Tiles whose size is known when the program runs, a power of 2 up to 32; others trap. The last one
+ * has the rest of the threads. A group of lanes that is not larger than a tile is returned. */
 CARDLESS_GROUP coalesced_group tiled_partition(const coalesced_group &parent, unsigned int size)
 {
+    if (!size || size > 32 || (size & (size - 1)))
+        __trap();
+    if (parent.size() <= size)
+        return parent;
     const unsigned int part = parent.thread_rank() / size;
     unsigned int lanes = parent.cardless_mask(), mine = 0;
     for (unsigned int rank = 0; lanes; rank++, lanes &= lanes - 1)
