@@ -123,6 +123,8 @@ __global__ void parts(long long *all)
     *o++ = cg::exclusive_scan(odd, rank, cg::less<int>());
     *o++ = cg::inclusive_scan(labels, 1u << rank % 32, cg::bit_xor<unsigned>());
     *o++ = (long long)cg::reduce(labels, (rank * 29) % 31 - 0.5, cg::less<double>());
+    const cg::coalesced_group whole = cg::tiled_partition(labels, 8); // they have 7 lanes at most
+    *o++ = whole.meta_group_rank() * 10 + whole.meta_group_size();
     if (rank % 3 == 1) {
         const cg::coalesced_group third = cg::coalesced_threads();
         const cg::coalesced_group pairs = cg::tiled_partition(third, 4);
@@ -158,6 +160,7 @@ static void check_parts(const long long *all)
         expect("its scan", i, o[n++], lane < 2 ? 0 : warp + (i & 1));
         expect("scan of bits", i, o[n++], ranks);
         expect("least", i, o[n++], (long long)(smallest - 0.5));
+        expect("a tile that is its parent", i, o[n++], number * 10 + 5);
         if (i % 3 != 1)
             continue;
         int together[32], count = 0, mine = 0;
