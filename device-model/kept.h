@@ -35,7 +35,7 @@ int dm_space_give(struct dm_space *space, uint64_t va, struct dm_physical *physi
 int dm_space_take(struct dm_space *space, struct dm_vram *vram, uint64_t va, uint64_t size,
                   unsigned flags, struct dm_physical **out);
 // Ends a mapping as dm_space_unmap does, but leaves its pages, which are accessible as `flags` say.
-// Returns what dm_space_unmap returns.
+// Returns 0 or a negative errno, as dm_space_unmap does.
 int dm_space_leave(struct dm_space *space, uint64_t va, uint64_t size, unsigned flags);
 // Whether a mapping of all of [va, va + size) was left.
 bool dm_kept_has(const struct dm_space *space, uint64_t va, uint64_t size);

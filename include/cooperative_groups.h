@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Groups of threads in kernels (namespace cooperative_groups): the grid, the block, tiles of it,
- * and the threads of a warp that run together. cooperative_groups/reduce.h and scan.h have
- * functions of all values of a group. */
+ * and the threads of a warp that run together. cooperative_groups/reduce.h and scan.h reduce
+ * and scan the values of a group's threads. */
 #ifndef _COOPERATIVE_GROUPS_H_
 #define _COOPERATIVE_GROUPS_H_
 

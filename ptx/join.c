@@ -99,7 +99,7 @@ static void change(struct px_op *op, const char *form, const px_register *list, 
     op->joins = false;
 }
 
-// What products and sums of a type, and what becomes of them, consist of.
+// The parts of names and constants of products and sums of a type.
 struct joined_type {
     const char *name; // the end of its name
     char letter;      // of its registers
@@ -138,8 +138,8 @@ struct sum {
     enum reading reading;
 };
 
-// What becomes of a product: the sums that read it, and whether its factors stay what they are
-// until the last of them.
+// A product with the sums that read it, and whether its factors keep their values until the last of
+// them.
 struct product {
     px_register p, factor[2];
     bool stays[2];
@@ -255,7 +255,7 @@ static bool choose_kept(const struct joins *j, const struct product *product, ui
         *kept = (struct kept){type->negate, c, PX_NONE, 2, MINUS_SUM};
         return both && stays && count[MINUS_SUM] == 1 && !count[MINUS];
     }
-    const unsigned factor = product->stays[1] ? 0 : 1; // the other one stays what it is
+    const unsigned factor = product->stays[1] ? 0 : 1; // the other one keeps its value
     *kept = (struct kept){count[MINUS] ? type->negate : type->move, product->factor[factor],
                           PX_NONE, factor, count[MINUS] ? MINUS : PLUS};
     return product->stays[!factor] && (both || !count[MINUS] || !count[PLUS]);

@@ -20,8 +20,7 @@ cudaError_t rt_cudaGetDeviceCount(int *count)
 cudaError_t rt_cudaGetDevice(int *device)
 {
     CUcontext context;
-    // A function of the host that runs in a stream may not even ask (recorded:
-    // hostfunc/calls-inside-hostfunc).
+    // A host function must not call even this (recorded: hostfunc/calls-inside-hostfunc).
     RT_TRY(rt_cu.cuCtxGetCurrent(&context));
     *device = rt_current_device();
     return cudaSuccess;

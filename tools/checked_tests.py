@@ -28,8 +28,8 @@ PLAIN_SUITES_OUT = {'failures', 'long'}
 ASAN_SUITES_OUT = {'docs', 'exports', 'long', 'silicon', 'slow'}
 ASAN_KEPT = {'recorded, x_ptx', 'recorded, x_surf', 'recorded, x_tex'}
 # The same programs as for `manual`; the answers of the driver differ, and not the drawing. One
-# program whose kernels draw is enough. Approximate functions are compared with what a card
-# computed.
+# program whose kernels draw is enough. Approximate functions are compared with a
+# card's results.
 ASAN_NAMES_OUT = re.compile(r'(gl )?(one_process|two_processes|one_thread|two_threads|kernel_draws)'
                             r' driver-580|gl kernel_draws manual|approximate functions')
 

@@ -278,7 +278,7 @@ static void freed_in_turn(void)
     EXPECT_EQ(touch(va + 2 * MIB), 0);
     EXPECT_EQ(touch(va + 3 * MIB - 1), 0);
     EXPECT_EQ(touch(va + 3 * MIB), -EFAULT);
-    // Without memory for a mapping, nothing is in use, and what was accessible still counts.
+    // Without memory for a mapping, nothing is in use, and accessible pages still count.
     dm_freed_leave(&space, &pages);
     dm_alloc_fail_after(1);
     EXPECT_EQ(dm_freed_take(&space, &pages, va, MIB, both), -ENOMEM);
@@ -344,7 +344,7 @@ static void left_behind(void)
     EXPECT_EQ(touch(va), -EFAULT);
     map(va, q, both);
     write_byte(va, 7);
-    // A mapping without access keeps what was left, which still can be closed.
+    // A mapping without access keeps the pages that were left, and they can still be closed.
     EXPECT_EQ(dm_space_leave(&space, va, GRANULE, both), 0);
     EXPECT_EQ(dm_space_map(&space, va, p, 0, GRANULE, 0), 0);
     EXPECT(dm_space_has_open(&space));
@@ -352,7 +352,7 @@ static void left_behind(void)
     EXPECT_EQ(touch(va), -EFAULT);
     EXPECT_EQ(dm_space_protect(&space, va, GRANULE, DM_MAP_READ), 0);
     expect_byte(va, 5);
-    // Any mapping ends what was left in its way, and so does the end of the memory.
+    // Any mapping ends the pages that were left in its way, and so does the end of the memory.
     EXPECT_EQ(dm_space_leave(&space, va, GRANULE, DM_MAP_READ), 0);
     EXPECT_EQ(dm_space_map(&space, va + GRANULE / 2, p, 0, GRANULE, both), 0);
     EXPECT_EQ(touch(va), -EFAULT);

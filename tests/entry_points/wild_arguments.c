@@ -12,7 +12,7 @@
 #include "../../tools/cardless/replay.h"
 
 enum {
-    ZEROES_B = 64 << 10, // what the other pointers lead to
+    ZEROES_B = 64 << 10, // of memory to which the other pointers lead
     PAGE_B = 4096,
     MOST_ARGUMENTS = 32,
     MOST_CRASHES = 20,
@@ -30,7 +30,7 @@ struct place {
     unsigned value;            // of wild
 };
 
-// What the child process does, in memory that it shares with its parent.
+// The work of the child process, in memory that it shares with its parent.
 struct progress {
     struct place place;
     size_t number; // of the place, counted from 1
@@ -101,9 +101,9 @@ static const cardlessMember *member_of(const struct place *p)
                      : NULL;
 }
 
-// Whether the call always reads what the argument points to. It does not if another argument
-// selects the type, as that of a `void *value`: the tables name such a union by the path of the
-// argument.
+// Whether the call always reads the memory to which the argument points. It does not if another
+// argument selects the type, as that of a `void *value`: the tables name such a union by the path
+// of the argument.
 static bool is_read(const cardlessMember *argument)
 {
     const cardlessShape *s = struct_of(argument);
@@ -206,7 +206,7 @@ static void *open_memory(size_t size)
     return p;
 }
 
-// Calls that end or change what the other calls need. They have no pointers that can be read.
+// Calls that end or change objects of the other calls. They have no pointers that can be read.
 static bool is_left_out(const char *name)
 {
     return strstr(name, "Destroy") || strstr(name, "Release") || strstr(name, "Reset") ||

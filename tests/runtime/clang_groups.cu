@@ -182,7 +182,7 @@ static void check_parts(const long long *all)
     }
 }
 
-// ---- the grid: in each round a block adds what its neighbour wrote in the round before
+// ---- the grid: in each round a block adds the number that its neighbour wrote in the round before
 
 __global__ void rounds(long long *numbers, long long *facts)
 {

@@ -64,8 +64,8 @@ CARDLESS_GROUP unsigned int *workspace()
     return (unsigned int *)((unsigned long long)high << 32 | low);
 }
 
-/* Waits for all blocks. The second word counts those that have come. The last one sets the count
- * back and changes the word's highest bit, which the others wait for. */
+/* Waits for all blocks. The second word counts the blocks that have arrived. The last one sets the
+ * count back and changes the word's highest bit, which the others wait for. */
 CARDLESS_GROUP void wait_for_blocks()
 {
     __syncthreads();
@@ -86,7 +86,7 @@ CARDLESS_GROUP void wait_for_blocks()
 
 } // namespace details
 
-/* Any group. A variable of this type keeps which one it is. */
+/* Any group. A variable of this type stores the kind of group. */
 class thread_group
 {
   public:

@@ -69,7 +69,7 @@ template <class T> CARDLESS_GROUP unsigned int match_any(unsigned int mask, cons
 
 } // namespace details
 
-/* What tiles and coalesced groups have in common. */
+/* The common part of tiles and coalesced groups. */
 class cardless_lanes : public thread_group
 {
   public:
@@ -148,7 +148,7 @@ class cardless_lanes : public thread_group
     }
 };
 
-/* The threads of the warp that have come to a place together, or a part of a group. */
+/* The threads of the warp that run a statement together, or a part of a group. */
 class coalesced_group : public cardless_lanes
 {
     CARDLESS_GROUP coalesced_group(unsigned int lanes, unsigned int number, unsigned int of)
@@ -216,7 +216,7 @@ template <unsigned int Size, class Parent = void> class thread_block_tile : publ
     {
         return shfl(value, thread_rank() ^ lane_mask);
     }
-    /* A tile of any group can be passed to functions that do not ask of which. */
+    /* A tile of any group can be passed to functions that do not depend on the parent. */
     template <class Other>
     CARDLESS_GROUP thread_block_tile(const thread_block_tile<Size, Other> &other)
         : cardless_lanes(other.cardless_mask(), other.meta_group_rank(), other.meta_group_size())

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The bits of cuda_fp16.h: what device code does with one instruction, and the host with integers,
- * float or double. The classes are in half_types.h. */
+/* The bits of cuda_fp16.h: operations that device code does with one instruction,
+ * and the host with integers, float or double. The classes are in half_types.h. */
 #ifndef CARDLESS_RUNTIME_HALF_H
 #define CARDLESS_RUNTIME_HALF_H
 

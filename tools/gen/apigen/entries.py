@@ -102,7 +102,7 @@ class Generator:
             self.pointed_is_record(argument)
 
     def pointer_lines(self, row):
-        """The checks of pointers to what the call reads."""
+        """The checks of pointers to memory that the call reads."""
         lines = self.list_lines(row)
         for a in row.arguments:
             if self.reads_one(row, a):
