@@ -24,7 +24,9 @@ _Static_assert(sizeof((cardlessCard *)0)->name == DM_NAME_SIZE, "a name fits");
         struct em_thread *self = em_thread();                                                      \
         const struct em_entry *outer = em_begin(self, &entry);                                     \
         struct em_device *device = NULL;                                                           \
-        CUresult r = (argument) ? em_list_devices() : em_null(#argument);                          \
+        CUresult r = em_permitted(self);                                                           \
+        if (!r)                                                                                    \
+            r = (argument) ? em_list_devices() : em_null(#argument);                               \
         if (!r)                                                                                    \
             r = em_device_get(ordinal, &device);                                                   \
         if (!r)                                                                                    \
@@ -37,7 +39,9 @@ EXPORT CUresult cardlessCardGetCount(int *count)
     static const struct em_entry entry = {.name = "cardlessCardGetCount"};
     struct em_thread *self = em_thread();
     const struct em_entry *outer = em_begin(self, &entry);
-    CUresult r = count ? em_list_devices() : em_null("count");
+    CUresult r = em_permitted(self);
+    if (!r)
+        r = count ? em_list_devices() : em_null("count");
     if (r == CUDA_ERROR_NO_DEVICE)
         r = CUDA_SUCCESS;
     if (!r)

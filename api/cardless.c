@@ -19,7 +19,9 @@
         static const struct em_entry entry = {.name = #function};                                  \
         struct em_thread *self = em_thread();                                                      \
         const struct em_entry *outer = em_begin(self, &entry);                                     \
-        CUresult r = em_thread_need_init(self);                                                    \
+        CUresult r = em_permitted(self);                                                           \
+        if (!r)                                                                                    \
+            r = em_thread_need_init(self);                                                         \
         if (!r)                                                                                    \
             r = (argument) ? (work) : em_null(#argument);                                          \
         if (em_unlikely(em_tracing))                                                               \
@@ -83,7 +85,8 @@ EXPORT void cardlessReport(const void *origin, const char *result, const char *t
     static const struct em_entry entry = {.name = "cardlessReport"};
     struct em_thread *self = em_thread();
     const struct em_entry *outer = em_begin(self, &entry);
-    em_explain_for(origin, result, text);
+    if (!em_permitted(self))
+        em_explain_for(origin, result, text);
     em_end(self, outer, CUDA_SUCCESS);
 }
 
@@ -275,7 +278,9 @@ EXPORT CUresult cardlessGraphSetConditional(CUgraphConditionalHandle handle, uns
     static const struct em_entry entry = {.name = "cardlessGraphSetConditional"};
     struct em_thread *self = em_thread();
     const struct em_entry *outer = em_begin(self, &entry);
-    CUresult r = self->in_host_function ? CUDA_SUCCESS : em_thread_need_init(self);
+    CUresult r = em_permitted(self);
+    if (!r && !self->in_host_function)
+        r = em_thread_need_init(self);
     if (!r)
         r = em_conditional_set(handle, value);
     if (em_unlikely(em_tracing))

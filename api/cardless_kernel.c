@@ -14,7 +14,9 @@ EXPORT CUresult cardlessModuleRegister(const cardlessModuleDesc *table)
     static const struct em_entry entry = {.name = "cardlessModuleRegister"};
     struct em_thread *self = em_thread();
     const struct em_entry *outer = em_begin(self, &entry);
-    CUresult r = table ? em_host_table_register(table) : em_null("table");
+    CUresult r = em_permitted(self);
+    if (!r)
+        r = table ? em_host_table_register(table) : em_null("table");
     return em_end(self, outer, r);
 }
 
@@ -23,7 +25,9 @@ EXPORT CUresult cardlessModuleUnregister(const cardlessModuleDesc *table)
     static const struct em_entry entry = {.name = "cardlessModuleUnregister"};
     struct em_thread *self = em_thread();
     const struct em_entry *outer = em_begin(self, &entry);
-    CUresult r = table ? em_host_table_unregister(table) : em_null("table");
+    CUresult r = em_permitted(self);
+    if (!r)
+        r = table ? em_host_table_unregister(table) : em_null("table");
     return em_end(self, outer, r);
 }
 

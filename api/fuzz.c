@@ -14,7 +14,9 @@
         static const struct em_entry entry = {.name = #function};                                  \
         struct em_thread *self = em_thread();                                                      \
         const struct em_entry *outer = em_begin(self, &entry);                                     \
-        CUresult r = em_thread_need_init(self);                                                    \
+        CUresult r = em_permitted(self);                                                           \
+        if (!r)                                                                                    \
+            r = em_thread_need_init(self);                                                         \
         if (!r)                                                                                    \
             r = (work);                                                                            \
         return em_end(self, outer, r);                                                             \

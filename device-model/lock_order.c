@@ -2,13 +2,15 @@
 // Checks the order of mutexes in debug builds.
 #include "lock_order.h"
 
-#ifndef NDEBUG
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "mutex.h"
-#include "thread_state.h"
+
+DM_DEFINE_THREAD_STATE(unsigned, dm_mutexes_held)
+
+#ifndef NDEBUG
 
 // The ranks that the calling thread holds, one bit each.
 DM_DECLARE_THREAD_STATE(uintptr_t, dm_ranks_held)

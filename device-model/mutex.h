@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A mutex that knows its owner and its rank in debug builds, so that a function can assert its lock
 // precondition, and so that taking mutexes out of order ends the process at once instead of
-// deadlocking one day. A release build has plain mutexes.
+// deadlocking one day. In all builds a thread knows whether it holds one.
 #pragma once
 #include <assert.h>
 #include <pthread.h>
@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "lock_order.h"
+#include "thread_state.h"
 
 struct dm_mutex {
     pthread_mutex_t mutex;
@@ -29,6 +30,9 @@ struct dm_mutex {
 #define DM_MUTEX_INITIALIZER(r) {.mutex = PTHREAD_MUTEX_INITIALIZER}
 #endif
 // clang-format on
+
+// How many mutexes the calling thread holds or is about to take.
+DM_DECLARE_THREAD_STATE(unsigned, dm_mutexes_held)
 
 #ifndef NDEBUG
 // Notes that the calling thread takes a mutex, and aborts if the order forbids it.
@@ -82,6 +86,7 @@ static inline void dm_mutex_destroy(struct dm_mutex *m)
 static inline void dm_mutex_lock(struct dm_mutex *m)
 {
     dm_assert_unlocked(m);
+    ++*dm_mutexes_held(); // before, so that a signal handler sees it at any moment
 #ifndef NDEBUG
     dm_lock_note_taken(m->rank); // before waiting: a wrong order is found without a deadlock
 #endif
@@ -93,8 +98,11 @@ static inline void dm_mutex_lock(struct dm_mutex *m)
 static inline bool dm_mutex_try(struct dm_mutex *m)
 {
     dm_assert_unlocked(m);
-    if (pthread_mutex_trylock(&m->mutex))
+    ++*dm_mutexes_held();
+    if (pthread_mutex_trylock(&m->mutex)) {
+        --*dm_mutexes_held();
         return false;
+    }
 #ifndef NDEBUG
     dm_lock_note_taken(m->rank);
 #endif
@@ -135,24 +143,44 @@ static inline void dm_mutex_unlock(struct dm_mutex *m)
     dm_lock_note_released(m->rank);
 #endif
     pthread_mutex_unlock(&m->mutex);
+    --*dm_mutexes_held();
+}
+
+// A handler may make calls while its thread waits for a condition variable, which has released the
+// mutex.
+static inline void dm_mutex_wait_begins(struct dm_mutex *m)
+{
+    dm_assert_locked(m);
+    dm_mutex_forget_owner(m);
+#ifndef NDEBUG
+    dm_lock_note_released(m->rank);
+#endif
+    --*dm_mutexes_held();
+}
+
+static inline void dm_mutex_wait_ended(struct dm_mutex *m)
+{
+    ++*dm_mutexes_held();
+#ifndef NDEBUG
+    dm_lock_note_taken(m->rank);
+#endif
+    dm_mutex_note_owner(m);
 }
 
 // Waits for `condition` with `m` released, as pthread_cond_wait does.
 static inline void dm_mutex_wait(struct dm_mutex *m, pthread_cond_t *condition)
 {
-    dm_assert_locked(m);
-    dm_mutex_forget_owner(m);
+    dm_mutex_wait_begins(m);
     pthread_cond_wait(condition, &m->mutex);
-    dm_mutex_note_owner(m);
+    dm_mutex_wait_ended(m);
 }
 
 // The same, until `until` of the monotonic clock at the latest. Returns 0 or ETIMEDOUT.
 static inline int dm_mutex_wait_until(struct dm_mutex *m, pthread_cond_t *condition,
                                       const struct timespec *until)
 {
-    dm_assert_locked(m);
-    dm_mutex_forget_owner(m);
+    dm_mutex_wait_begins(m);
     int e = pthread_cond_clockwait(condition, &m->mutex, CLOCK_MONOTONIC, until);
-    dm_mutex_note_owner(m);
+    dm_mutex_wait_ended(m);
     return e;
 }

@@ -28,10 +28,11 @@ PLAIN_SUITES_OUT = {'failures', 'long'}
 ASAN_SUITES_OUT = {'docs', 'exports', 'long', 'silicon', 'slow'}
 ASAN_KEPT = {'recorded, x_ptx', 'recorded, x_surf', 'recorded, x_tex'}
 # The same programs as for `manual`; the answers of the driver differ, and not the drawing. One
-# program whose kernels draw is enough. Approximate functions are compared with a
-# card's results.
+# program whose kernels draw is enough. Approximate functions are compared with a card's results.
+# The pages of `cardless trace` and `cardless step` are written by the code that other tests run.
 ASAN_NAMES_OUT = re.compile(r'(gl )?(one_process|two_processes|one_thread|two_threads|kernel_draws)'
-                            r' driver-580|gl kernel_draws manual|approximate functions')
+                            r' driver-580|gl kernel_draws manual|approximate functions'
+                            r'|cardless trace, runtime|cardless step, calls')
 
 # ThreadSanitizer: programs that start threads, and those for which the driver does.
 TSAN_TESTS = names('''
@@ -52,12 +53,15 @@ TSAN_TESTS = names('''
     gl_direct_ends; gl_lifecycle; gl_order; gl_progress; gl_threads; gl_waiting; glx; runtime calls;
     runtime memory; runtime memory, per-thread; runtime registration; own_threads''')
 
-# AArch64 under qemu-user, which cannot start a second process (tests of ipc, import, vmm) or read
-# its own memory through the kernel (calls-before-init). It needs minutes for the 80 GiB of
-# addresses that each test of the heap, of pools and of all memory takes.
+# AArch64 under qemu-user: what differs from x86-64, which is its SIMD code, its signal handlers and
+# its switches between stacks.
 AARCH64_TESTS = names('''
     checkasm; cpu mask; device-model alloc; device-model guard; device-model pkey;
-    device-model rangemap; device-model fiber; memory requirements; layout properties; tiling;
+    device-model rangemap; device-model fiber; memory requirements; layout properties; tiling''')
+# With --long also the driver on top of it. Qemu cannot start a second process (tests of ipc,
+# import, vmm) or read its own memory through the kernel (calls-before-init). It needs minutes for
+# the 80 GiB of addresses that each test of the heap, of pools and of all memory takes.
+AARCH64_LONG_TESTS = AARCH64_TESTS | names('''
     format numbers; cardless layout; virtual-failures; scheduler; scheduler-scale; exported-names;
     proc-address; context; device; init; host; memset; managed; copy; copy_array; copy_batch;
     stream_memory; streams; mistakes import; mistakes buffers; mistakes images''')
@@ -72,8 +76,8 @@ def read(folder, what):
         return json.load(f)
 
 
-def runs(test, build):
-    """Whether `build` runs a test without --long."""
+def runs(test, build, long=False):
+    """Whether `build` runs a test."""
     name, suites = test['name'], {suite.split(':')[-1] for suite in test['suite']}
     if build == 'plain':
         return not suites & PLAIN_SUITES_OUT
@@ -82,14 +86,15 @@ def runs(test, build):
                                          ASAN_NAMES_OUT.fullmatch(name))
     if build == 'tsan':
         return name in TSAN_TESTS
-    return name in AARCH64_TESTS
+    return name in (AARCH64_LONG_TESTS if long else AARCH64_TESTS)
 
 
 def main():
     folder, build = sys.argv[1:3]
-    if build == 'quick' or (build != 'aarch64' and '--long' in sys.argv):
+    long = '--long' in sys.argv
+    if build == 'quick' or (build != 'aarch64' and long):
         return
-    tests = [test for test in read(folder, 'tests') if runs(test, build)]
+    tests = [test for test in read(folder, 'tests') if runs(test, build, long)]
     if '--targets' not in sys.argv:
         missing = {'tsan': TSAN_TESTS, 'aarch64': AARCH64_TESTS}.get(build, set()) - {
             test['name'] for test in tests}
@@ -99,7 +104,7 @@ def main():
     elif build != 'plain':
         needed = {target for test in tests for target in test['depends']}
         for target in read(folder, 'targets'):
-            if target['id'] in needed or target['name'] in LOADED:
+            if target['id'] in needed or (build != 'aarch64' and target['name'] in LOADED):
                 print(target['filename'][0].removeprefix(f'{folder}/'))
 
 

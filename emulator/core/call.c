@@ -4,14 +4,34 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
+#include <unistd.h>
 
+#include "config.h"
 #include "record.h"
+#include "sink.h"
 #include "trace.h"
 
 int em_driver_state;
 bool em_tracing, em_tracing_text;
 
 static _Atomic uint64_t threads;
+
+// No call is made while a lock is held, except by a signal handler.
+static bool holds_lock(void)
+{
+    return *dm_mutexes_held() || em_share_is_inside();
+}
+
+void em_begin_rarely(struct em_thread *self)
+{
+    if (self->interrupts || (self->entry && holds_lock())) {
+        self->interrupts++;
+        self->quick = false;
+        em_cancel_off(); // so that em_end calls em_leave
+    } else if (!self->quick) {
+        em_thread_start();
+    }
+}
 
 void em_thread_start(void)
 {
@@ -23,6 +43,37 @@ void em_thread_start(void)
     if (!em_recording)
         em_record_start();
     self->quick = !em_recording;
+}
+
+// The manual does not say that calls are async-signal-safe (signal-safety(7)). The text is written
+// without a lock, because the call that was interrupted may hold any of them.
+CUresult em_interrupting(void)
+{
+    static unsigned shown;
+    char text[512];
+    if (em_config()->sink != EM_SINK_OFF && __atomic_fetch_add(&shown, 1, __ATOMIC_RELAXED) < 8) {
+        int n = snprintf(text, sizeof text,
+                         "cardless: %s: CUDA_ERROR_NOT_PERMITTED: a signal handler makes this "
+                         "call, and it has interrupted another call of the same thread, which "
+                         "holds a lock; let the handler set a flag, and make the call later\n",
+                         em_entry_name());
+        em_sink_write_all(STDERR_FILENO, text, (size_t)n);
+    }
+    return CUDA_ERROR_NOT_PERMITTED;
+}
+
+CUresult em_begin_slowly(struct em_thread *self, const uint64_t *values)
+{
+    if (self->interrupts)
+        return em_interrupting();
+    em_record_call(self, self->entry, values, self->returns_to);
+    return CUDA_SUCCESS;
+}
+
+void em_interrupts_no_more(struct em_thread *self)
+{
+    if (!--self->interrupts)
+        self->quick = !em_recording;
 }
 
 void em_call_text(uint64_t call, char *out, size_t size)
@@ -54,8 +105,8 @@ CUresult em_not_ready(void)
                        "the process is exiting, and the driver has shut down");
     case EM_DRIVER_FORKED:
         return em_fail(CUDA_ERROR_NOT_INITIALIZED,
-                       "this process was forked after cuInit, and a card does not work in the "
-                       "child; call fork before cuInit, or exec after fork");
+                       "this process was forked after the driver had started, and a card does not "
+                       "work in the child; fork before the first CUDA call, or exec after fork");
     default:
         return em_fail(CUDA_ERROR_NOT_INITIALIZED,
                        "cuInit was not called, or it failed; call cuInit(0) first");

@@ -51,6 +51,12 @@ extern DM_HIDDEN bool em_tracing_text; // CARDLESS_TRACE is set; likewise
 
 // Starts the thread if this is its first call. Called again at each call that may be recorded.
 void em_thread_start(void);
+// The same at the beginning of a call, which may be inside another one.
+void em_begin_rarely(struct em_thread *self) __attribute__((cold));
+// Goes on with em_begin in a thread that is not `quick`: records the call. Fails if it interrupts
+// one that holds a lock. `values`: as in em_trace.
+CUresult em_begin_slowly(struct em_thread *self, const uint64_t *values) __attribute__((cold));
+CUresult em_interrupting(void) __attribute__((cold));
 CUresult em_not_ready(void) __attribute__((cold));
 CUresult em_no_context(void) __attribute__((cold));
 CUresult em_null(const char *argument) __attribute__((cold));        // CUDA_ERROR_INVALID_VALUE
@@ -74,12 +80,19 @@ static inline __attribute__((always_inline)) const struct em_entry *
 em_begin(struct em_thread *self, const struct em_entry *entry)
 {
     const struct em_entry *outer = self->entry;
-    if (em_unlikely(!self->quick))
-        em_thread_start();
+    if (em_unlikely(!self->quick || outer))
+        em_begin_rarely(self);
     self->entry = entry;
     self->returns_to = __builtin_return_address(0);
     self->calls++;
     return outer;
+}
+
+// Fails if this is a call of a signal handler that has interrupted one which holds a lock. For
+// calls that em_begin_slowly does not begin.
+static inline CUresult em_permitted(const struct em_thread *self)
+{
+    return em_likely(!self->interrupts) ? CUDA_SUCCESS : em_interrupting();
 }
 
 // The checks of the table. A caller that already has its thread's state should pass it as `self`.
@@ -161,9 +174,16 @@ static inline const char *em_entry_name(void)
     return entry ? entry->name : "cardless";
 }
 
+// The end of a call that em_begin_slowly has refused.
+void em_interrupts_no_more(struct em_thread *self) __attribute__((cold));
+
 // The end of a call that has taken a lock.
 static inline void em_leave(struct em_thread *self, const struct em_entry *outer, CUresult result)
 {
+    if (em_unlikely(self->interrupts)) {
+        em_interrupts_no_more(self);
+        return;
+    }
     if (self->in_guard) {
         self->in_guard = false;
         dm_guard_ends();

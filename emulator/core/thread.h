@@ -25,12 +25,15 @@ struct em_thread {
     uint64_t number;            // threads are counted from 1; 0 until the first call
     struct em_context *current; // top of the context stack, or NULL
     struct em_context_stack *stack;
-    bool quick;                      // started, and its calls are not recorded
+    bool quick;                      // started; its calls are not recorded, and do not interrupt
     struct em_record_thread *record; // what it writes records to, or NULL
     bool in_host_function;           // calls that need a context fail, because a host function runs
     bool in_kernel;                  // likewise; it is a kernel
     bool in_guard;                   // the call that runs ends with dm_guard_ends
     bool in_command;                 // this thread runs a command that waited
+    unsigned commands;               // that this thread is running, one inside the other
+    // Calls of signal handlers that have interrupted one which holds a lock, and have not returned.
+    unsigned interrupts;
 
     // Numbers of messages that callbacks get at the end of the call (log.h).
     unsigned log_due[EM_LOG_DUE_MOST], log_due_count;

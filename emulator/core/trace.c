@@ -52,6 +52,8 @@ static struct em_arguments arguments_of(const struct em_entry *entry, const uint
 
 struct em_text *em_trace_before(const struct em_entry *entry, const uint64_t *values)
 {
+    if (em_unlikely(em_self.interrupts))
+        return NULL;
     struct em_arguments a = arguments_of(entry, values);
     int saved = errno;
     em_cancel_off();
@@ -110,6 +112,8 @@ static void trace_text(const struct em_entry *entry, CUresult result, const uint
 void em_trace(const struct em_entry *entry, CUresult result, const uint64_t *values,
               struct em_text *before)
 {
+    if (em_unlikely(em_self.interrupts))
+        return;
     if (em_recording)
         em_record_return(entry, result, values);
     if (em_tracing_text)

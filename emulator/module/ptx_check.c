@@ -75,7 +75,7 @@ void em_ptx_check_start(struct em_ptx_check *check)
 size_t em_ptx_line_text(const struct px_program *program, unsigned line, char *out, size_t size_B)
 {
     char source[128];
-    int n = snprintf(out, size_B, ", line %u", line);
+    int n = snprintf(out, size_B, ", PTX line %u", line);
     if (px_source_line(program->module, program, line, source, sizeof source))
         n += snprintf(out + n, size_B - (size_t)n, " (%s)", source);
     return (size_t)n;

@@ -61,7 +61,9 @@ static inline __attribute__((always_inline)) CUresult run_command(struct em_comm
             c->ops->run(c);
         return c->result;
     }
+    em_self.commands++;
     CUresult r = em_inject(EM_INJECT_DEVICE) ? lose_device() : c->ops->run(c);
+    em_self.commands--;
     if (r && em_error_is_sticky(r))
         em_context_set_sticky(context, r);
     return r;

@@ -132,9 +132,10 @@ TEST(race_text)
     const struct example e = {"text", KERNEL(STORE LOAD_OTHER_WARP OUT), "K03", 0};
     CUdeviceptr p = begin("race");
     run_example(&e, p);
-    EXPECT(strstr(test_last_line(), "kernel k, line 21, block (0,0,0): thread (32,0,0) writes 4 "
-                                    "bytes at byte 128 of s in shared memory, which thread (0,0,0) "
-                                    "reads at line 22"));
+    EXPECT(strstr(test_last_line(),
+                  "kernel k, PTX line 21, block (0,0,0): thread (32,0,0) writes 4 "
+                  "bytes at byte 128 of s in shared memory, which thread (0,0,0) "
+                  "reads at PTX line 22"));
     CUfunction f = ptx_kernel(ptx_load(e.text), "k"); // of another module: once more
     EXPECT_OK(ptx_run(f, 2, WORDS / 2, (void *[]){&p}));
     EXPECT_DIAGNOSTIC(K03); // one warp a block: no other warp

@@ -83,7 +83,7 @@ TEST(says_where)
     EXPECT_MESSAGE(cuLaunchKernel(ptx_kernel(ptx_load(counts[0]), "k"), 2, 1, 1, 64, 1, 1, 0, NULL,
                                   (void *[]){&p, &n}, NULL),
                    CUDA_SUCCESS,
-                   "kernel k, line 13, block (0,0,0), thread (0,0,0): the kernel has not ended "
+                   "kernel k, PTX line 13, block (0,0,0), thread (0,0,0): the kernel has not ended "
                    "after 1000 backward branches");
 }
 
@@ -183,8 +183,8 @@ static void expect_report(const char *text)
     EXPECT_OK(ptx_run(f, 2, 64, (void *[]){&p, &n}));
     EXPECT_EQ(pthread_join(thread, NULL), 0);
     EXPECT_DIAGNOSTIC(K07);
-    EXPECT(strstr(test_last_line(), "1 thread at line 18 (wait.cu:8)") != NULL);
-    EXPECT(strstr(test_last_line(), "63 threads at line 21") != NULL);
+    EXPECT(strstr(test_last_line(), "1 thread at PTX line 18 (wait.cu:8)") != NULL);
+    EXPECT(strstr(test_last_line(), "63 threads at PTX line 21") != NULL);
 }
 
 TEST(slow_reported)

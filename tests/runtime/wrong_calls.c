@@ -37,7 +37,10 @@ enum kind {
     KINDS
 };
 // An argument has VALUES values. WILD is one more, for pointers: no memory is there.
-enum { VALUES = 6, WILD = VALUES, ARGUMENTS_MAX = 12, RANDOM = 24, SECONDS = 20, TAKEN = 3 };
+enum { VALUES = 6, WILD = VALUES, ARGUMENTS_MAX = 12, SECONDS = 20, TAKEN = 3 };
+#ifndef RANDOM // combinations of values for each function, beside each wrong value alone
+#define RANDOM 24
+#endif
 
 struct call {
     const char *name;

@@ -69,6 +69,7 @@ class Header:
     def define(self, name, expression):
         try:
             plain = re.sub(r'\b(0x[0-9a-fA-F]+|\d+)[uUlL]+', r'\1', expression)
+            plain = re.sub(r'\((?:CUstream|cudaStream_t)\)', '', plain)
             # The headers are ours: arithmetic, and constants that were defined before.
             value = eval(plain, {'__builtins__': {}}, self.values)  # pylint: disable=eval-used
         except (SyntaxError, NameError, TypeError):

@@ -51,7 +51,11 @@ static int ignore_error(void *display, void *event)
         sched_yield();
         before = handler.before;
     }
-    return before(display, event);
+    const unsigned held = *dm_mutexes_held();
+    *dm_mutexes_held() = 0; // it may make calls
+    const int result = before(display, event);
+    *dm_mutexes_held() = held;
+    return result;
 }
 
 static void take_handler(void *display)

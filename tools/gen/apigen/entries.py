@@ -184,14 +184,13 @@ class Generator:
                 f'{before});']
 
     def record_lines(self, row):
-        """The beginning of a call is recorded: a thread whose calls are not is `quick`."""
+        """A thread is not `quick` in recorded calls, and in some of signal handlers."""
         record = self.dialect.one('record')
         if not self.shapes or not record:
             return []
         values = ', '.join(self.trace_value(a) for a in row.arguments) or '0'
         return [f'    if ({self.h}_unlikely(!self->quick))',
-                f'        {record}(self, self->entry, (const uint64_t[]){{{values}}},',
-                '                       __builtin_return_address(0));']
+                f'        r = {record}(self, (const uint64_t[]){{{values}}});']
 
     def library_lines(self, row, call):
         """A call of a library begins or ends: the driver may record it."""
@@ -255,9 +254,10 @@ class Generator:
         lines = self.wrapper_head(row, name)
         for stream, _ in streams:
             lines.append(f'    struct {self.stream_struct} *{stream} = NULL;')
-        lines += self.begin_lines() + self.record_lines(row)
-        lines += self.library_lines(row, 'begin(&entry, ') + self.start_lines()
+        lines += self.begin_lines() + self.library_lines(row, 'begin(&entry, ')
+        lines += self.start_lines()
         lines += [f'    {self.dialect.result} r = {self.dialect.success};']
+        lines += self.record_lines(row)
         traces = self.shapes and not self.dialect.one('recorder')
         if traces:
             lines += self.before_lines(row)
