@@ -88,6 +88,8 @@ static cudaError_t linear_rows(struct linear_place place, bool to_array, char *p
             rt_copy_to(&rectangle, type, pointer, rectangle.WidthInBytes);
         }
         r = rt_copy_2d(&rectangle, call);
+        if (r)
+            break;
         const size_t bytes = rectangle.WidthInBytes * rectangle.Height;
         linear_advance(&place, bytes);
         pointer += bytes;
@@ -132,6 +134,8 @@ static cudaError_t linear_between(struct linear_place dst, struct linear_place s
         if (other.WidthInBytes < rectangle.WidthInBytes)
             rectangle.WidthInBytes = other.WidthInBytes;
         r = rt_copy_2d(&rectangle, call);
+        if (r)
+            break;
         const size_t bytes = rectangle.WidthInBytes * rectangle.Height;
         linear_advance(&dst, bytes);
         linear_advance(&src, bytes);

@@ -387,7 +387,7 @@ uint8_t *em_varint_long(uint8_t *p, uint64_t value)
 
 void em_field_bytes(struct em_record *r, const void *bytes, size_t size)
 {
-    if (!r->at || (size_t)(r->end - r->at) < size)
+    if (!r->at || !size || (size_t)(r->end - r->at) < size)
         return;
     memcpy(r->at, bytes, size);
     r->at += size;

@@ -15,6 +15,37 @@
 
 enum { NO_DEVICE = -2 }; // the ordinal of memory that belongs to no device
 
+// The number of bytes of an attribute's value, or 0 if it does not exist or has tokens as its value.
+static size_t attribute_B(CUpointer_attribute attribute)
+{
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+        return sizeof(uint64_t);
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_MAPPED:
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
+        return sizeof(int);
+    default:
+        return 0;
+    }
+}
+
 static void put_int(void *data, int value)
 {
     memcpy(data, &value, sizeof value);
@@ -149,43 +180,25 @@ static inline __attribute__((always_inline)) bool known_attribute(CUpointer_attr
 static bool unknown_attribute(CUpointer_attribute attribute, uint64_t address, void *data)
 {
     uint64_t base, size;
+    bool reserved = em_reservation_find(address, &base, &size);
     switch (attribute) {
-    case CU_POINTER_ATTRIBUTE_CONTEXT:
-    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
-    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
-    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
-    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
-        put_word(data, 0);
-        return true;
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-        put_word(data, em_reservation_find(address, NULL, NULL) ? 0 : address);
+        put_word(data, reserved ? 0 : address);
         return true;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
         put_int(data, NO_DEVICE);
         return true;
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-        if (em_reservation_find(address, &base, NULL))
+        if (reserved)
             put_word(data, base);
         return true;
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
-        if (em_reservation_find(address, NULL, &size))
+        if (reserved)
             put_word(data, size);
         return true;
-    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
-    case CU_POINTER_ATTRIBUTE_MAPPED:
-    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
-    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
-        put_int(data, 0);
-        return true;
     default:
-        return false;
+        memset(data, 0, attribute_B(attribute));
+        return attribute_B(attribute) != 0;
     }
 }
 
@@ -194,27 +207,6 @@ static CUresult fail_attribute(CUpointer_attribute attribute)
     return em_fail(CUDA_ERROR_INVALID_VALUE,
                    "pointer attribute %d does not exist or cannot be read by this call",
                    (int)attribute);
-}
-
-// The number of bytes that put_int or put_word writes for an attribute.
-static size_t attribute_B(CUpointer_attribute attribute)
-{
-    switch (attribute) {
-    case CU_POINTER_ATTRIBUTE_CONTEXT:
-    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
-    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
-    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
-    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
-    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
-        return sizeof(uint64_t);
-    default:
-        return sizeof(int);
-    }
 }
 
 // An attribute as the bytes that the program gets.

@@ -134,7 +134,9 @@ CUresult em_linked_image_texts(const struct em_bytes *bytes, bool *linked, unsig
             : em_bytes_check(bytes, section.sh_offset, section.sh_size);
     out->lenient = section.sh_info != 0;
     out->registers = unpack_limit(section.sh_entsize);
-    const char *at = r ? NULL : bytes->at + section.sh_offset, *end = at + section.sh_size;
+    if (r)
+        return r;
+    const char *at = bytes->at + section.sh_offset, *end = at + section.sh_size;
     while (!r && at < end) {
         const uint64_t size_B = strnlen(at, (size_t)(end - at));
         char name[32];

@@ -83,10 +83,11 @@ static struct slab slab_sum(const struct format *f, const uint32_t *value, const
     }
     for (unsigned i = 0; i < count; i++) {
         const uint64_t mantissa = format_mantissa(f, value[i]);
-        if (!mantissa || (value[i] & f->infinity) == f->infinity)
+        const uint32_t units = weight_units(weight[i]);
+        if (!mantissa || !units || (value[i] & f->infinity) == f->infinity)
             continue;
         const int shift = s.exponent - format_exponent(f, value[i]);
-        const int64_t product = (int64_t)slab_align(mantissa, shift) * weight_units(weight[i]);
+        const int64_t product = (int64_t)slab_align(mantissa, shift) * units;
         s.sum += value[i] & f->sign ? -product : product;
     }
     return s;
@@ -239,7 +240,8 @@ static int32_t at_least(int32_t value, int32_t least)
 // 256 and adds the sum's upper bits once more. The weights are 256 << more in all.
 static int32_t widen_snorm8(int32_t sum, unsigned more)
 {
-    return (258 * sum + (32 * (sum >> (12 + more)) << more) + (128 << more)) >> (8 + more);
+    const int32_t upper = (sum >> (12 + more)) * (32 << more);
+    return (258 * sum + upper + (128 << more)) >> (8 + more);
 }
 
 uint32_t kn_filter_sum(enum kn_sample_class class, const uint32_t *value, const uint16_t *weight,
