@@ -3,6 +3,7 @@
 #include "layout.h"
 
 #include "arithmetic.h"
+#include "sparse.h"
 #include "tiled.h"
 
 #include <errno.h>
@@ -83,6 +84,20 @@ static void halve_block_heights(struct dm_layout *l)
             l->level[i].block_height_log2_gob--;
 }
 
+// Blocks of an array that has tiles are as high and deep as a tile, so that a tile is a row of
+// blocks [sparse_tiles]. An array that is smaller than a tile in some direction has the usual ones.
+static void choose_tiles(const struct dm_layout *l, unsigned *height_log2, unsigned *depth_log2)
+{
+    const struct dm_layout_level *v = &l->level[0];
+    unsigned log2[3];
+
+    if (!dm_sparse_tile(l, log2) || v->width_px < l->block_px << log2[0] ||
+        v->height_px < l->block_px << log2[1] || v->depth < 1u << log2[2])
+        return;
+    *height_log2 = log2[1] - dm_log2_up(DM_GOB_HEIGHT);
+    *depth_log2 = log2[2];
+}
+
 // A GOB is 64 bytes by 8 rows; kn_tile.h draws the order inside it. A block is a stack of GOBs, on
 // top of each other in 2D arrays and one behind the other in 3D arrays, so that texels that are
 // close in the image are close in memory. Each cell is a GOB, and the number is its place in
@@ -125,6 +140,8 @@ static bool place_block_linear(struct dm_layout *l, const struct dm_layout_desc 
     }
     if (l->dimensions == 3)
         depth_log2 = block_log2(BLOCK_DEPTH_LOG2_MOST, 1, l->level[0].depth);
+    if (desc->sparse)
+        choose_tiles(l, &height_log2, &depth_log2);
     for (uint32_t i = 0; i < l->levels; i++) {
         struct dm_layout_level *v = &l->level[i];
         uint64_t rows_gob = dm_div_up(v->height_el, DM_GOB_HEIGHT);

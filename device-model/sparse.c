@@ -11,18 +11,14 @@
 // block.
 #define WORD_B_MAX 16u
 
-// A tile is the most cubic (3D) or square (2D) box of elements in 64 KiB, x longest. The tail
-// begins at the first level that is smaller than a tile in some direction. If that is level 0, all
-// layers share one tail.
-int dm_sparse_init(struct dm_sparse *sparse, const struct dm_layout *layout)
+// A tile is the most cubic (3D) or square (2D) box of elements in 64 KiB, x longest.
+bool dm_sparse_tile(const struct dm_layout *layout, unsigned log2[3])
 {
     unsigned elements_log2, x_log2, y_log2, z_log2 = 0;
-    uint32_t first = 0;
-    uint64_t tail_B = 0;
 
     if (layout->kind != DM_LAYOUT_BLOCK_LINEAR || layout->dimensions == 1 || layout->cube ||
         layout->word_B > WORD_B_MAX || (layout->word_B & (layout->word_B - 1)))
-        return -EINVAL;
+        return false;
     elements_log2 = dm_log2_up(DM_TILE_B / layout->word_B);
     if (layout->dimensions == 3) {
         x_log2 = (elements_log2 + 2) / 3;
@@ -32,9 +28,25 @@ int dm_sparse_init(struct dm_sparse *sparse, const struct dm_layout *layout)
         x_log2 = (elements_log2 + 1) / 2;
         y_log2 = elements_log2 - x_log2;
     }
-    sparse->tile_width_px = layout->block_px << x_log2;
-    sparse->tile_height_px = layout->block_px << y_log2;
-    sparse->tile_depth = 1u << z_log2;
+    log2[0] = x_log2;
+    log2[1] = y_log2;
+    log2[2] = z_log2;
+    return true;
+}
+
+// The tail begins at the first level that is smaller than a tile in some direction. If that is
+// level 0, all layers share one tail.
+int dm_sparse_init(struct dm_sparse *sparse, const struct dm_layout *layout)
+{
+    unsigned tile_log2[3];
+    uint32_t first = 0;
+    uint64_t tail_B = 0;
+
+    if (!dm_sparse_tile(layout, tile_log2))
+        return -EINVAL;
+    sparse->tile_width_px = layout->block_px << tile_log2[0];
+    sparse->tile_height_px = layout->block_px << tile_log2[1];
+    sparse->tile_depth = 1u << tile_log2[2];
 
     while (first < layout->levels && layout->level[first].width_px >= sparse->tile_width_px &&
            layout->level[first].height_px >= sparse->tile_height_px &&

@@ -28,6 +28,10 @@ struct dm_tile_run {
     uint64_t size_B;
 };
 
+// The shape of a tile, in elements: width, height and depth. Returns false if such an array cannot
+// be sparse (see dm_sparse_init). Only `kind`, `dimensions`, `cube` and `word_B` of the layout count.
+bool dm_sparse_tile(const struct dm_layout *layout, unsigned log2[3]);
+
 // Computes the sparse properties of an array. Returns 0, or -EINVAL if such an array cannot be
 // sparse: 1D arrays, cubes, layouts other than block-linear, elements that are longer than 16 bytes
 // or not a power of two.

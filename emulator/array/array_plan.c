@@ -320,6 +320,7 @@ CUresult em_array_plan(const struct em_device *device, const CUDA_ARRAY3D_DESCRI
         .layers = layered ? d->Depth : 0,
         .levels = plan->levels,
         .cube = shape == SHAPE_CUBE || shape == SHAPE_CUBE_LAYERED,
+        .sparse = d->Flags & CUDA_ARRAY3D_SPARSE,
     };
     bool video = format->kind == DM_FORMAT_KIND_YUV, mapped = use == EM_MIPMAP_EXTERNAL;
     if (video && dm_format_planes(format) > 1)

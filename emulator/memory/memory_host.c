@@ -227,14 +227,9 @@ static CUresult check_pages(uint64_t address, uint64_t size, unsigned flags)
     return CUDA_SUCCESS;
 }
 
-// Precondition: em_lock held.
-static CUresult check_free(uint64_t address, uint64_t size)
+static CUresult fail_known(const struct em_allocation *there, uint64_t address, uint64_t size)
 {
-    em_assert_locked();
     char text[512];
-    const struct em_allocation *there = em_memory_overlapping(address, size);
-    if (!there)
-        return CUDA_SUCCESS;
     CUresult code = there->kind == EM_MEMORY_REGISTERED ? CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
                                                         : CUDA_ERROR_INVALID_VALUE;
     return em_fail(code, "the %llu bytes at %#llx overlap memory that the driver already knows; %s",
@@ -242,12 +237,51 @@ static CUresult check_free(uint64_t address, uint64_t size)
                    em_memory_text(there->base, text, sizeof text));
 }
 
+// Fails if a registration ends between `from` and `to` whose promise to read only is another one.
+// Precondition: em_lock held.
+static CUresult check_neighbours(uint64_t from, uint64_t to, unsigned flags)
+{
+    em_assert_locked();
+    const bool read_only = flags & CU_MEMHOSTREGISTER_READ_ONLY;
+    char text[512];
+    while (from < to) {
+        const struct em_allocation *there = em_memory_overlapping(from, to - from);
+        if (!there || there->base + there->size > to)
+            break;
+        if (there->kind == EM_MEMORY_REGISTERED && there->read_only != read_only)
+            return em_fail(CUDA_ERROR_INVALID_VALUE,
+                           "pages are registered as a whole, and a page of this memory has bytes "
+                           "that were registered %s CU_MEMHOSTREGISTER_READ_ONLY; %s",
+                           read_only ? "without" : "with",
+                           em_memory_text(there->base, text, sizeof text));
+        from = there->base + there->size;
+    }
+    return CUDA_SUCCESS;
+}
+
+// Memory must not be registered twice. Registrations may share a page; but those that end in the
+// first or last page of the new one, before or after its bytes, must agree with it in READ_ONLY
+// (recorded: random_memory, registered). A registration that begins in the last page and ends in a
+// later one may differ. Precondition: em_lock held.
+static CUresult check_free(uint64_t address, uint64_t size, unsigned flags)
+{
+    em_assert_locked();
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), end = address + size;
+    const struct em_allocation *there = em_memory_overlapping(address, size);
+    if (there && (there->base <= address || there->base + there->size <= end))
+        return fail_known(there, address, size);
+    CUresult r = check_neighbours(address & ~(page - 1), address, flags);
+    if (!r)
+        r = check_neighbours(end, (end + page - 2) & ~(page - 1), flags);
+    return !r && there ? fail_known(there, address, size) : r;
+}
+
 CUresult em_host_register(uint64_t address, uint64_t size, unsigned flags)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     struct em_allocation *a = NULL;
     em_lock();
-    CUresult r = check_free(address, size);
+    CUresult r = check_free(address, size, flags);
     if (!r)
         r = check_pages(address, size, flags);
     if (r)
