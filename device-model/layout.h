@@ -49,8 +49,8 @@ struct dm_layout_desc {
     bool half_blocks; // heights are rounded up to such blocks, but the layout uses blocks half as
                       // high
     uint32_t word_B;  // size of an element in sparse tiles; at least element_B. 0: element_B
-    bool sparse;      // block-linear 2D and 3D only: blocks as high and deep as tiles (sparse.h), if
-                      // level 0 has a tile
+    bool sparse; // block-linear 2D and 3D only: blocks as high and deep as tiles (sparse.h), if
+                 // level 0 has a tile
 };
 
 struct dm_layout_level {

@@ -29,7 +29,8 @@ struct dm_tile_run {
 };
 
 // The shape of a tile, in elements: width, height and depth. Returns false if such an array cannot
-// be sparse (see dm_sparse_init). Only `kind`, `dimensions`, `cube` and `word_B` of the layout count.
+// be sparse (see dm_sparse_init). Only `kind`, `dimensions`, `cube` and `word_B` of the layout
+// count.
 bool dm_sparse_tile(const struct dm_layout *layout, unsigned log2[3]);
 
 // Computes the sparse properties of an array. Returns 0, or -EINVAL if such an array cannot be

@@ -11,6 +11,7 @@
 #include "body.h"
 #include "decode.h"
 #include "flow.h"
+#include "fold.h"
 #include "join.h"
 #include "kn_float.h"
 #include "kn_lanes.h"
@@ -218,6 +219,8 @@ static int program_make(struct px_module *module, unsigned function, struct px_p
         px_flow_order(&l, &meets);
     if (!l.error)
         px_join_products(&l, meets);
+    if (!l.error)
+        px_fold_constants(&l, meets);
     if (!l.error)
         find_unread(&l);
     px_objects_find(&l, &objects);

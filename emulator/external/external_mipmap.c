@@ -139,6 +139,13 @@ static CUresult check_mipmap(const struct em_device *device, const struct em_imp
                              const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc,
                              struct em_array_plan *plan)
 {
+    const uint64_t have_B = mappable_B(imported);
+    // The offset counts before a format that surfaces cannot have (recorded: random_arrays,
+    // mapped).
+    if (desc->offset >= have_B && imported->info.kind != DM_FD_DMABUF)
+        return em_mistake(I11, CUDA_ERROR_INVALID_VALUE,
+                          "offset (%llu) is not inside CUexternalMemory #%u, which has %llu bytes",
+                          desc->offset, imported->number, (unsigned long long)have_B);
     CUresult r = em_array_plan(device, &desc->arrayDesc, desc->numLevels, EM_MIPMAP_EXTERNAL,
                                em_imported_layout(imported), plan);
     if (r)
@@ -152,8 +159,7 @@ static CUresult check_mipmap(const struct em_device *device, const struct em_imp
             CUDA_ERROR_NOT_SUPPORTED,
             "CUexternalMemory #%u is a dma-buf, on which buffers can be mapped but not arrays",
             imported->number);
-    uint64_t have_B = mappable_B(imported);
-    if (desc->offset > have_B || plan->least_B > have_B - desc->offset)
+    if (plan->least_B > have_B - desc->offset)
         return em_mistake(I11, CUDA_ERROR_INVALID_VALUE,
                           "offset (%llu) + the array's size (%llu bytes for %llux%llux%llu with %u "
                           "levels) exceeds CUexternalMemory #%u, which has %llu bytes",

@@ -270,9 +270,14 @@ static CUresult check_free(uint64_t address, uint64_t size, unsigned flags)
     const struct em_allocation *there = em_memory_overlapping(address, size);
     if (there && (there->base <= address || there->base + there->size <= end))
         return fail_known(there, address, size);
-    CUresult r = check_neighbours(address & ~(page - 1), address, flags);
+    uint64_t from = address & ~(page - 1), to = (end + page - 2) & ~(page - 1);
+    if (size == 1 && from == address) { // also in the page before it, but not at the pages' ends
+        from = address - page + 1;
+        to = address + page - 1;
+    }
+    CUresult r = check_neighbours(from, address, flags);
     if (!r)
-        r = check_neighbours(end, (end + page - 2) & ~(page - 1), flags);
+        r = check_neighbours(end, to, flags);
     return !r && there ? fail_known(there, address, size) : r;
 }
 

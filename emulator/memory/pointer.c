@@ -15,7 +15,8 @@
 
 enum { NO_DEVICE = -2 }; // the ordinal of memory that belongs to no device
 
-// The number of bytes of an attribute's value, or 0 if it does not exist or has tokens as its value.
+// The number of bytes of an attribute's value, or 0 if it does not exist or has tokens as its
+// value.
 static size_t attribute_B(CUpointer_attribute attribute)
 {
     switch (attribute) {

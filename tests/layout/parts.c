@@ -198,6 +198,7 @@ static void check_sparse(const char *where)
     if (shape < 2 && d.element_B >= 8 && random_below(2))
         d.block_px = 4;
     d.levels = 1 + random_below(dm_layout_levels_most(d.width_px, d.height_px, d.depth));
+    d.sparse = random_below(2);
     CHECK_EQ(dm_layout_init(&layout, &d), 0, "%s", where);
     CHECK_EQ(dm_sparse_init(&sparse, &layout), 0, "%s", where);
     CHECK_EQ(sparse.miptail_B <= layout.size_B, true, "%s", where);

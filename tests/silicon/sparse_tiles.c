@@ -90,9 +90,8 @@ static struct shape draw_shape(bool deep, bool layered)
         bits++;
     const unsigned x = deep ? (bits + 2) / 3 : (bits + 1) / 2,
                    y = deep ? (bits - x + 1) / 2 : bits - x, z = deep ? bits - x - y : 0;
-    s.d = (CUDA_ARRAY3D_DESCRIPTOR){.Format = formats[format].format,
-                                    .NumChannels = channels,
-                                    .Flags = CUDA_ARRAY3D_SPARSE};
+    s.d = (CUDA_ARRAY3D_DESCRIPTOR){
+        .Format = formats[format].format, .NumChannels = channels, .Flags = CUDA_ARRAY3D_SPARSE};
     s.d.Width = draw_extent(1u << x);
     s.d.Height = draw_extent(1u << y);
     s.d.Depth = deep ? draw_extent(1u << z) : 0;

@@ -343,8 +343,10 @@ static void print_table(const struct dm_layout *l)
     }
 }
 
-static void print_totals(const struct dm_layout *l)
+static void print_totals(const struct dm_layout *l, const struct dm_layout_desc *desc)
 {
+    struct dm_layout_desc tiled_desc = *desc;
+    struct dm_layout tiled;
     struct dm_sparse s;
 
     printf("\n");
@@ -357,7 +359,8 @@ static void print_totals(const struct dm_layout *l)
     if (l->kind == DM_LAYOUT_BLOCK_LINEAR)
         printf(" = %" PRIu64 " GOBs of 64 bytes by 8 rows", l->total_B / DM_GOB_B);
     printf("\nmemory         %" PRIu64 ", aligned to %" PRIu64 "\n", l->size_B, l->alignment_B);
-    if (dm_sparse_init(&s, l) == 0) {
+    tiled_desc.sparse = true;
+    if (!dm_layout_init(&tiled, &tiled_desc) && !dm_sparse_init(&s, &tiled)) {
         printf("as sparse      tiles of %ux%ux%u", s.tile_width_px, s.tile_height_px, s.tile_depth);
         if (s.miptail_B)
             printf(", tail of %" PRIu64 " bytes%s from level %u", s.miptail_B,
@@ -421,7 +424,7 @@ int cmd_layout(int argc, char **argv)
            r.info->name, r.channels, r.channels == 1 ? "" : "s", layout.element_B, layout.block_px,
            layout.block_px, layout.block_px == 1 ? "" : "s");
     print_table(&layout);
-    print_totals(&layout);
+    print_totals(&layout, &r.desc);
     if (r.picture)
         layout_picture_text(stdout, &layout, r.level, r.z);
     if (r.png) {
