@@ -198,7 +198,10 @@ static bool unknown_attribute(CUpointer_attribute attribute, uint64_t address, v
             put_word(data, size);
         return true;
     default:
-        memset(data, 0, attribute_B(attribute));
+        if (attribute_B(attribute) == sizeof(int))
+            put_int(data, 0);
+        else if (attribute_B(attribute))
+            put_word(data, 0);
         return attribute_B(attribute) != 0;
     }
 }
