@@ -20,7 +20,7 @@
 #define JL_SONAME "libnvJitLink.so." JL_TEXT(JL_MAJOR)
 
 struct jl_options {
-    unsigned target;    // a CUjit_target, or 0 for one that is older than the driver's
+    unsigned target;    // a CUjit_target, or 0 for an architecture that is not one
     unsigned registers; // the most of a thread, or 0
     bool lto, ptx;
 };

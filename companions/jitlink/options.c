@@ -55,8 +55,13 @@ static bool has_no_effect(const char *option)
 
 // The architectures of a CUjit_target without its suffix. NVIDIA's library of 13.0 knows those
 // below 7.5, but does not link for them. That of 12.9 does, and it knows sm_101, which is sm_110
-// in 13.0.
-enum { OLDEST = 20, OLDEST_SUPPORTED = CU_TARGET_COMPUTE_75, FORMER_110 = 101 };
+// in 13.0. Both know sm_88, which is not a CUjit_target.
+enum {
+    OLDEST = 20,
+    OLDEST_SUPPORTED = CU_TARGET_COMPUTE_75,
+    WITHOUT_TARGET = 88,
+    FORMER_110 = 101
+};
 static const unsigned char architectures[] = {
     CU_TARGET_COMPUTE_75,  CU_TARGET_COMPUTE_80,  CU_TARGET_COMPUTE_86,  CU_TARGET_COMPUTE_87,
     CU_TARGET_COMPUTE_89,  CU_TARGET_COMPUTE_90,  CU_TARGET_COMPUTE_100, CU_TARGET_COMPUTE_103,
@@ -69,25 +74,31 @@ static nvJitLinkResult check_number(unsigned long number)
     for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++)
         if (architectures[i] == number)
             return NVJITLINK_SUCCESS;
-    return NVJITLINK_ERROR_UNRECOGNIZED_ARCH;
+    return number == WITHOUT_TARGET ? NVJITLINK_SUCCESS : NVJITLINK_ERROR_UNRECOGNIZED_ARCH;
 }
 
-// "sm_90", "sm_90a", "sm_100f", "compute_90" … Another text is an option that does not exist.
+// Reads "sm_90", "sm_90a", "sm_100f", "compute_90" … NVIDIA's library also takes "lto_90", which
+// means "compute_90" to it. Without a number above 0, the option is one that does not exist.
 static nvJitLinkResult read_arch(const char *value, unsigned *target, bool *virtual)
 {
-    static const char real_prefix[] = "sm_", virtual_prefix[] = "compute_";
-    *virtual = !strncmp(value, virtual_prefix, sizeof virtual_prefix - 1);
-    if (!*virtual && strncmp(value, real_prefix, sizeof real_prefix - 1) != 0)
+    static const char *const prefixes[] = {"sm_", "compute_", "lto_"};
+    size_t prefix = 0, count = sizeof prefixes / sizeof *prefixes;
+    while (prefix < count && strncmp(value, prefixes[prefix], strlen(prefixes[prefix])) != 0)
+        prefix++;
+    if (prefix == count)
         return NVJITLINK_ERROR_UNRECOGNIZED_OPTION;
-    const char *digits = value + (*virtual ? sizeof virtual_prefix : sizeof real_prefix) - 1;
+    *virtual = prefix != 0;
+    const char *digits = value + strlen(prefixes[prefix]);
     char *end;
     unsigned long number = isdigit((unsigned char)*digits) ? strtoul(digits, &end, 10) : 0;
+    if (!number)
+        return NVJITLINK_ERROR_UNRECOGNIZED_OPTION;
     if (JL_MAJOR < 13 && number == FORMER_110)
         number = CU_TARGET_COMPUTE_110;
     const nvJitLinkResult r = check_number(number);
     if (r)
         return r;
-    if (number < OLDEST_SUPPORTED)
+    if (number < OLDEST_SUPPORTED || number == WITHOUT_TARGET)
         return *end ? NVJITLINK_ERROR_UNRECOGNIZED_ARCH : NVJITLINK_SUCCESS;
     *target = (unsigned)number;
     if (!strcmp(end, "a"))

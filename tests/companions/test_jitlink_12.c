@@ -81,6 +81,7 @@ TEST(mistakes)
         {{0}, NVJITLINK_ERROR_MISSING_ARCH},
         {{"-arch=sm_90", "-bogus"}, NVJITLINK_ERROR_UNRECOGNIZED_OPTION},
         {{"-arch=foo"}, NVJITLINK_ERROR_UNRECOGNIZED_OPTION},
+        {{"-arch=sm_XX"}, NVJITLINK_ERROR_UNRECOGNIZED_OPTION},
         {{"-arch=sm_999"}, NVJITLINK_ERROR_INTERNAL},
         {{"-arch=compute_90"}, NVJITLINK_ERROR_INVALID_INPUT},
         {{"-arch=sm_90", "-ptx"}, NVJITLINK_ERROR_INVALID_INPUT},
