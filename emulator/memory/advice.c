@@ -208,15 +208,15 @@ static int ordinal_of(CUmemLocation l)
 }
 
 // "…the accessed-by devices … if the number of devices is less than the array holds, the rest is
-// CU_DEVICE_INVALID".
+// CU_DEVICE_INVALID". The CPU is after the devices, whatever the order of the advice (an H200).
 static void put_accessed_by(const struct advice *a, int *out, uint64_t count)
 {
     uint64_t n = 0;
-    if (a->accessed_by_host && n < count)
-        out[n++] = (int)CU_DEVICE_CPU;
     for (int i = 0; i < 64 && n < count; i++)
         if (a->accessed_by >> i & 1)
             out[n++] = i;
+    if (a->accessed_by_host && n < count)
+        out[n++] = (int)CU_DEVICE_CPU;
     while (n < count)
         out[n++] = (int)CU_DEVICE_INVALID;
 }

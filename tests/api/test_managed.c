@@ -67,6 +67,15 @@ TEST(advice)
     EXPECT_EQ(by[0], 0);
     EXPECT_EQ(by[1], CU_DEVICE_INVALID);
     EXPECT_EQ(by[2], CU_DEVICE_INVALID);
+    // Devices are in front of the CPU, also if there is no room for both.
+    EXPECT_OK(cuMemAdvise(p, 4096, CU_MEM_ADVISE_SET_ACCESSED_BY, on_host));
+    EXPECT_OK(cuMemRangeGetAttribute(by, sizeof by, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, p, 4096));
+    EXPECT_EQ(by[0], 0);
+    EXPECT_EQ(by[1], CU_DEVICE_CPU);
+    EXPECT_EQ(by[2], CU_DEVICE_INVALID);
+    EXPECT_EQ(number(p, 4096, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY), 0);
+    EXPECT_OK(cuMemAdvise(p, 4096, CU_MEM_ADVISE_UNSET_ACCESSED_BY, device_0));
+    EXPECT_EQ(number(p, 4096, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY), CU_DEVICE_CPU);
 }
 
 // Advice without a location ignores the id; advice with one refuses an id that is no device.
