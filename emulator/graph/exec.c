@@ -233,12 +233,24 @@ CUresult em_graph_exec_flags(CUgraphExec handle, cuuint64_t *out)
     return r;
 }
 
+// Memory exists already; only the attributes of cuDeviceGetGraphMemAttribute change.
+static void upload_memory(const struct em_plan *p)
+{
+    const struct em_graph_memory *first = NULL;
+    uint64_t needed_B = 0;
+    for (uint32_t i = 0; p->memory_steps && i < p->count; i++)
+        if (p->steps[i].type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+            em_graph_memory_upload(p->steps[i].params, &first, &needed_B);
+}
+
 CUresult em_graph_upload(CUgraphExec handle, struct em_stream *stream)
 {
     struct em_graph_exec *x;
     (void)stream;
     em_lock();
     CUresult r = em_graph_exec_find(handle, &x);
+    if (!r)
+        upload_memory(x->plan);
     em_unlock();
     return r;
 }

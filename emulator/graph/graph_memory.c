@@ -17,6 +17,8 @@ struct em_graph_memory {
     bool allocated;     // by a launch; counts as a reference
     bool freed_by_node; // a node frees it
     bool instantiated;
+    struct em_graph_memory *first; // of the launch that has allocated it; counts as a reference
+    uint64_t launched_B;           // allocated memory whose `first` this is
     CUDA_MEM_ALLOC_NODE_PARAMS_v2 params;
     UT_hash_handle hh;
 };
@@ -53,30 +55,58 @@ static CUresult pool_of(CUdevice ordinal, CUresult unknown, struct em_pool **out
     return CUDA_SUCCESS;
 }
 
+// ---- blocks ----
+
+// What the attributes report. On a card (recorded on an H200), the address of a node has no memory
+// before a launch or an upload, which maps whole blocks of EM_POOL_BLOCK: those that are idle, and
+// new ones. The memory that a launch allocates shares blocks, but not with that of other launches.
+// Blocks stay until a trim finds them idle. All of them count as used, and as reserved.
+static struct {
+    uint64_t busy_B; // of memory that is allocated
+    uint64_t held_B; // busy or idle
+    uint64_t used_high_B, reserved_high_B;
+} blocks[POOLS]; // by device
+
+static uint64_t in_blocks(uint64_t size_B)
+{
+    return (size_B + EM_POOL_BLOCK - 1) / EM_POOL_BLOCK * EM_POOL_BLOCK;
+}
+
+static void hold_blocks(CUdevice device, uint64_t size_B)
+{
+    if (blocks[device].held_B < size_B)
+        blocks[device].held_B = size_B;
+    if (blocks[device].used_high_B < size_B)
+        blocks[device].used_high_B = size_B;
+    if (blocks[device].reserved_high_B < size_B)
+        blocks[device].reserved_high_B = size_B;
+}
+
 CUresult em_graph_memory_trim(CUdevice device)
 {
     em_assert_unlocked();
     struct em_pool *p;
     em_lock();
     CUresult r = pool_of(device, CUDA_ERROR_INVALID_DEVICE, &p);
-    if (!r)
+    if (!r) {
         em_pool_trim(p, 0);
+        blocks[device].held_B = blocks[device].busy_B;
+    }
     em_unlock();
     return r;
 }
 
 // The field of an attribute, or NULL.
-static uint64_t *field_of(struct em_pool *p, CUgraphMem_attribute attribute)
+static uint64_t *field_of(CUdevice device, CUgraphMem_attribute attribute)
 {
     switch (attribute) {
     case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
-        return &p->used_B;
-    case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
-        return &p->used_high_B;
     case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
-        return &p->reserved_B;
+        return &blocks[device].held_B;
+    case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
+        return &blocks[device].used_high_B;
     case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
-        return &p->reserved_high_B;
+        return &blocks[device].reserved_high_B;
     default:
         return NULL;
     }
@@ -94,7 +124,7 @@ CUresult em_graph_memory_get(CUdevice device, CUgraphMem_attribute attribute, cu
     struct em_pool *p;
     em_lock();
     CUresult r = pool_of(device, CUDA_ERROR_INVALID_DEVICE, &p);
-    const uint64_t *field = r ? NULL : field_of(p, attribute);
+    const uint64_t *field = r ? NULL : field_of(device, attribute);
     if (!r && !field)
         r = unknown_attribute(attribute);
     if (!r)
@@ -112,7 +142,7 @@ CUresult em_graph_memory_set(CUdevice device, CUgraphMem_attribute attribute, cu
                 attribute == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH;
     em_lock();
     CUresult r = pool_of(device, CUDA_ERROR_INVALID_DEVICE, &p);
-    uint64_t *field = r ? NULL : field_of(p, attribute);
+    uint64_t *field = r ? NULL : field_of(device, attribute);
     if (!r && !field)
         r = unknown_attribute(attribute);
     else if (!r && (!high || value))
@@ -121,7 +151,7 @@ CUresult em_graph_memory_set(CUdevice device, CUgraphMem_attribute attribute, cu
                     "to 0",
                     (int)attribute, (unsigned long long)value);
     if (!r) // the watermark begins again at the present value
-        *field = attribute == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH ? p->used_B : p->reserved_B;
+        *field = blocks[device].held_B;
     em_unlock();
     return r;
 }
@@ -288,12 +318,46 @@ CUresult em_graph_memory_check_launch(const struct em_graph_memory *m, bool auto
     return CUDA_SUCCESS;
 }
 
-void em_graph_memory_launch(struct em_graph_memory *m)
+static CUdevice device_of(const struct em_graph_memory *m)
+{
+    return m->params.poolProps.location.id;
+}
+
+void em_graph_memory_upload(const struct em_graph_memory *m, const struct em_graph_memory **first,
+                            uint64_t *needed_B)
 {
     em_assert_locked();
-    if (!m->allocated)
-        m->references++;
+    if (m->allocated)
+        return;
+    if (!*first || device_of(*first) != device_of(m)) {
+        *first = m;
+        *needed_B = 0;
+    }
+    *needed_B += m->params.bytesize;
+    hold_blocks(device_of(m), blocks[device_of(m)].busy_B + in_blocks(*needed_B));
+}
+
+// Changes the size of the memory that the launch of `first` has allocated.
+static void resize_launch(struct em_graph_memory *first, uint64_t size_B)
+{
+    const CUdevice device = device_of(first);
+    blocks[device].busy_B += in_blocks(size_B) - in_blocks(first->launched_B);
+    first->launched_B = size_B;
+    hold_blocks(device, blocks[device].busy_B);
+}
+
+void em_graph_memory_launch(struct em_graph_memory *m, struct em_graph_memory **first)
+{
+    em_assert_locked();
+    if (m->allocated)
+        return;
+    if (!*first || device_of(*first) != device_of(m))
+        *first = m;
+    m->first = *first;
+    m->first->references++;
+    m->references++;
     m->allocated = true;
+    resize_launch(m->first, m->first->launched_B + m->params.bytesize);
 }
 
 void em_graph_memory_free(struct em_graph_memory *m)
@@ -301,6 +365,10 @@ void em_graph_memory_free(struct em_graph_memory *m)
     em_assert_locked();
     if (!m->allocated)
         return;
+    struct em_graph_memory *first = m->first;
+    m->first = NULL;
     m->allocated = false;
+    resize_launch(first, first->launched_B - m->params.bytesize);
+    em_graph_memory_unref(first);
     em_graph_memory_unref(m);
 }

@@ -36,8 +36,13 @@ void em_graph_memory_end_instance(struct em_graph_memory *memory);
 
 // A launch has an allocation node. Fails if the memory is still allocated, unless `auto_free`.
 CUresult em_graph_memory_check_launch(const struct em_graph_memory *memory, bool auto_free);
-// A launch that has been checked is submitted.
-void em_graph_memory_launch(struct em_graph_memory *memory);
+// An upload has an allocation node. `first` and `needed_B` are NULL and 0 before its first one, and
+// remember the memory that shares blocks.
+void em_graph_memory_upload(const struct em_graph_memory *memory,
+                            const struct em_graph_memory **first, uint64_t *needed_B);
+// A launch that has been checked is submitted. `first` is NULL before its first allocation node,
+// and remembers the memory that shares blocks.
+void em_graph_memory_launch(struct em_graph_memory *memory, struct em_graph_memory **first);
 // A launch has a free node.
 void em_graph_memory_free(struct em_graph_memory *memory);
 

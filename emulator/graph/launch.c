@@ -287,9 +287,10 @@ static CUresult check_memory(const struct em_graph_exec *x)
 // Memory that the graph frees itself is free again after the launch.
 static void allocate_memory(const struct em_plan *p)
 {
+    struct em_graph_memory *first = NULL;
     for (uint32_t i = 0; p->memory_steps && i < p->count; i++)
         if (memory_of(&p->steps[i], CU_GRAPH_NODE_TYPE_MEM_ALLOC))
-            em_graph_memory_launch(p->steps[i].params);
+            em_graph_memory_launch(p->steps[i].params, &first);
     for (uint32_t i = 0; p->memory_steps && i < p->count; i++)
         if (memory_of(&p->steps[i], CU_GRAPH_NODE_TYPE_MEM_FREE))
             em_graph_memory_free(p->steps[i].params);

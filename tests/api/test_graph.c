@@ -183,11 +183,15 @@ static CUgraphNode add_alloc(CUgraph g, CUgraphNode after, size_t bytes, CUdevic
     return n;
 }
 
+// In blocks of 32 MiB. As on an H200, all reserved memory is used.
 static cuuint64_t used_by_graphs(void)
 {
-    cuuint64_t used;
+    cuuint64_t used, reserved;
     MUST(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &used));
-    return used;
+    MUST(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &reserved));
+    EXPECT_EQ(used, reserved);
+    EXPECT_EQ(used % (32 << 20), 0);
+    return used >> 25;
 }
 
 TEST(memory)
@@ -218,12 +222,13 @@ TEST(memory)
     EXPECT_ERROR(cuGraphAddMemFreeNode(&f, g, &n, 1, device), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuGraphDestroyNode(f), CUDA_ERROR_NOT_SUPPORTED);
     EXPECT_ERROR(cuGraphClone(&clone, g), CUDA_ERROR_NOT_SUPPORTED);
-    EXPECT_EQ(used_by_graphs(), 2000);
+    EXPECT_EQ(used_by_graphs(), 0); // before a launch
     x = instantiate(g);
     EXPECT_ERROR(cuGraphInstantiate(&y, g, 0), CUDA_ERROR_NOT_SUPPORTED);
     EXPECT_ERROR(cuMemFree(q), CUDA_ERROR_INVALID_VALUE); // no launch has allocated it
     EXPECT_OK(cuGraphLaunch(x, s));
     EXPECT_ERROR(cuGraphLaunch(x, s), CUDA_ERROR_INVALID_VALUE); // q is not free
+    EXPECT_EQ(used_by_graphs(), 1);
     EXPECT_OK(cuStreamSynchronize(s));
     MUST(cuMemcpyDtoH(&value, q + 996, 4));
     EXPECT_EQ(value, 5);
@@ -235,12 +240,73 @@ TEST(memory)
     EXPECT_OK(cuStreamSynchronize(s));
     MUST(cuGraphExecDestroy(x));
     MUST(cuGraphDestroy(g));
-    EXPECT_EQ(used_by_graphs(), 1000); // q outlives the graph
+    EXPECT_OK(cuDeviceGraphMemTrim(0));
+    EXPECT_EQ(used_by_graphs(), 1); // q outlives the graph
     EXPECT_OK(cuMemsetD8(q, 1, 1000));
     EXPECT_OK(cuMemFree(q));
-    EXPECT_EQ(used_by_graphs(), 0);
+    EXPECT_EQ(used_by_graphs(), 1); // until a trim
     EXPECT_OK(cuDeviceGraphMemTrim(0));
-    MUST(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &(cuuint64_t){0}));
+    EXPECT_EQ(used_by_graphs(), 0);
+}
+
+// A graph with one allocation, which a node frees if `freed`.
+static CUgraphExec graph_with_memory(size_t bytes, bool freed, CUdeviceptr *out)
+{
+    CUgraph g = new_graph();
+    CUgraphNode n = add_alloc(g, NULL, bytes, out);
+    if (freed)
+        MUST(cuGraphAddMemFreeNode(&n, g, &n, 1, *out));
+    return instantiate(g);
+}
+
+static cuuint64_t high(CUgraphMem_attribute attribute)
+{
+    cuuint64_t bytes;
+    MUST(cuDeviceGetGraphMemAttribute(0, attribute, &bytes));
+    return bytes >> 25;
+}
+
+// Each number is that of an H200 after the same calls.
+TEST(blocks_of_memory)
+{
+    CUdeviceptr a, b;
+    cuuint64_t zero = 0;
+    start();
+    CUgraphExec x = graph_with_memory(1, true, &a), y = graph_with_memory(1, true, &b);
+    EXPECT_EQ(used_by_graphs(), 0);
+    MUST(cuGraphLaunch(x, s));
+    EXPECT_EQ(used_by_graphs(), 1);
+    MUST(cuGraphLaunch(y, s)); // in the block that is idle again
+    EXPECT_EQ(used_by_graphs(), 1);
+    EXPECT_OK(cuDeviceGraphMemTrim(0)); // of graphs that can be launched again
+    EXPECT_EQ(used_by_graphs(), 0);
+    x = graph_with_memory(1, false, &a);
+    y = graph_with_memory(1, false, &b);
+    MUST(cuGraphLaunch(x, s));
+    MUST(cuGraphLaunch(y, s));
+    EXPECT_OK(cuDeviceGraphMemTrim(0));
+    EXPECT_EQ(used_by_graphs(), 2);
+    EXPECT_OK(cuMemFree(a));
+    EXPECT_EQ(used_by_graphs(), 2);
+    EXPECT_OK(cuDeviceGraphMemTrim(0));
+    EXPECT_EQ(used_by_graphs(), 1);
+    EXPECT_OK(cuMemFree(b));
+    EXPECT_OK(cuDeviceGraphMemTrim(0));
+    EXPECT_EQ(used_by_graphs(), 0);
+    EXPECT_EQ(high(CU_GRAPH_MEM_ATTR_USED_MEM_HIGH), 2);
+    EXPECT_EQ(high(CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH), 2);
+    MUST(cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &zero));
+    EXPECT_EQ(high(CU_GRAPH_MEM_ATTR_USED_MEM_HIGH), 0);
+    EXPECT_EQ(high(CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH), 2);
+    MUST(cuGraphLaunch(graph_with_memory(40 << 20, true, &a), s));
+    EXPECT_EQ(used_by_graphs(), 2);
+    x = graph_with_memory(100 << 20, true, &b);
+    EXPECT_OK(cuGraphUpload(x, s));
+    EXPECT_EQ(used_by_graphs(), 4);
+    MUST(cuGraphLaunch(x, s));
+    EXPECT_EQ(used_by_graphs(), 4);
+    MUST(cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &zero));
+    EXPECT_EQ(high(CU_GRAPH_MEM_ATTR_USED_MEM_HIGH), 4);
 }
 
 TEST(captured_memory)
@@ -353,4 +419,5 @@ TEST(order_of_roots)
 
 TESTS(CASE(copies_and_fills), CASE(branches_wait_for_each_other), CASE(waits_for_the_program),
       CASE(events), CASE(barrier_after_launch), CASE(semaphores), CASE(memory),
-      CASE(captured_memory), CASE(child_graphs), CASE(lists_of_nodes), CASE(order_of_roots))
+      CASE(blocks_of_memory), CASE(captured_memory), CASE(child_graphs), CASE(lists_of_nodes),
+      CASE(order_of_roots))
