@@ -95,9 +95,12 @@ struct kn_objects {
     } recent[KN_OBJECTS_RECENT];
 };
 
+// The most bytes of a read that may begin in shared memory and end after it.
+enum { KN_SHARED_ROOM_B = 16 };
+
 // What memory operations need. One for each block, except `local`.
 struct kn_memory {
-    char *shared; // the block's shared memory
+    char *shared; // the block's shared memory, readable up to a multiple of KN_SHARED_ROOM_B
     uint32_t shared_B;
     const char *parameters; // the launch's block of arguments
     uint32_t parameters_B;

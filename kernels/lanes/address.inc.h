@@ -52,6 +52,14 @@ static inline uint64_t kn_translate_other(const struct kn_memory *m, uint64_t x,
     return x && m->foreign && m->foreign(m, x, size_B, write) ? x : 0;
 }
 
+// The end of shared memory for one access. An aligned read that begins inside may end outside,
+// because compilers join reads: a card's shared memory ends at a multiple of 128 bytes.
+static inline uint32_t kn_shared_end(const struct kn_memory *m, unsigned size_B, bool write)
+{
+    const bool joined = !write && size_B <= KN_SHARED_ROOM_B && !(size_B & (size_B - 1));
+    return joined ? (m->shared_B + size_B - 1) & ~(size_B - 1) : m->shared_B;
+}
+
 // The host's address of a generic one for one lane, or 0.
 static inline uint64_t kn_translate(const struct kn_warp *w, int lane, uint64_t x, unsigned size_B,
                                     bool write)
@@ -61,7 +69,8 @@ static inline uint64_t kn_translate(const struct kn_warp *w, int lane, uint64_t 
     if (x - m->device_first < m->device_end - m->device_first)
         return x;
     if (x >> 32 == m->shared_window >> 32)
-        return offset + size_B <= m->shared_B ? (uintptr_t)m->shared + offset : 0;
+        return offset + size_B <= kn_shared_end(m, size_B, write) ? (uintptr_t)m->shared + offset
+                                                                  : 0;
     if (x >> 32 == m->local_window >> 32)
         return offset + size_B <= w->local_B
                    ? (uintptr_t)w->local + (uint64_t)lane * w->local_B + offset
@@ -219,7 +228,7 @@ static inline struct kn_place kn_offsets(const struct kn_op *op, struct kn_warp 
 KN_OUT_OF_LINE struct kn_place kn_shared(const struct kn_op *op, struct kn_warp *w, uint32_t mask,
                                          unsigned size_B, unsigned align_B, bool write)
 {
-    const struct kn_space space = {w->memory->shared, w->memory->shared_B, 0};
+    const struct kn_space space = {w->memory->shared, kn_shared_end(w->memory, size_B, write), 0};
     struct kn_place place = kn_offsets(op, w, mask, size_B, align_B, write, space);
     if (place.kind == KN_PLACE_FAULT)
         w->fault.space = KN_FAULT_SHARED;

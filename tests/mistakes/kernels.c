@@ -50,6 +50,52 @@ TEST(k01_twin)
     EXPECT_NO_DIAGNOSTIC();
 }
 
+// A kernel with 28 bytes of shared memory at %r1.
+#define SHORT(body)                                                                                \
+    PTX_HEAD ".extern .shared .align 16 .b8 t[];\n"                                                \
+             ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %x<2>;\n.reg .b32 %r<8>;\n"           \
+             "ld.param.u64 %x0, [p];\nmov.u32 %r1, t;\nmov.u32 %r2, 7;\nst.shared.u32 [%r1+24], "  \
+             "%r2;\n" body "ret;\n}\n"
+
+static CUresult run_short(const char *text, CUdeviceptr p)
+{
+    MUST(cuLaunchKernel(kernel(text), 1, 1, 1, 1, 1, 1, 28, NULL, (void *[]){&p}, NULL));
+    return cuCtxSynchronize();
+}
+
+// Compilers join reads of neighbours to one that may end after shared memory.
+TEST(k01_joined_read)
+{
+    CUdeviceptr p = start("");
+    EXPECT_OK(run_short(SHORT("ld.shared.v4.u32 {%r3, %r4, %r5, %r6}, [%r1+16];\n"
+                              "st.global.u32 [%x0], %r5;\n"),
+                        p));
+    EXPECT_EQ(ptx_word(p), 7);
+    EXPECT_OK(run_short(SHORT("cvta.shared.u64 %x1, t;\n"
+                              "ld.v2.u32 {%r4, %r5}, [%x1+24];\n"
+                              "st.global.u32 [%x0+4], %r4;\n"),
+                        p));
+    EXPECT_EQ(ptx_word(p + 4), 7);
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+// Not a write, and not a read that begins after the end.
+TEST(k01_joined_write)
+{
+    CUdeviceptr p = start("");
+    EXPECT_ERROR(run_short(SHORT("st.shared.v4.u32 [%r1+16], {%r2, %r2, %r2, %r2};\n"), p),
+                 CUDA_ERROR_ILLEGAL_ADDRESS);
+    EXPECT_DIAGNOSTIC(K01);
+}
+
+TEST(k01_read_after_the_end)
+{
+    CUdeviceptr p = start("");
+    EXPECT_ERROR(run_short(SHORT("ld.shared.u32 %r3, [%r1+28];\nst.global.u32 [%x0], %r3;\n"), p),
+                 CUDA_ERROR_ILLEGAL_ADDRESS);
+    EXPECT_DIAGNOSTIC(K01);
+}
+
 TEST(k03_no_barrier)
 {
     CUdeviceptr p = start("race");
@@ -238,7 +284,8 @@ TEST(k07_twin)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-TESTS(CASE(k01_past_the_end), CASE(k01_twin), CASE(k02_shared), CASE(k02_twin),
-      CASE(k03_no_barrier), CASE(k03_twin), CASE(k04_barrier_in_a_branch), CASE(k04_twin),
-      CASE(k05_misaligned), CASE(k05_twin), CASE(k06_destroyed), CASE(k06_twin),
-      CASE(k06_no_handle), CASE(k07_endless), CASE(k07_twin))
+TESTS(CASE(k01_past_the_end), CASE(k01_twin), CASE(k01_joined_read), CASE(k01_joined_write),
+      CASE(k01_read_after_the_end), CASE(k02_shared), CASE(k02_twin), CASE(k03_no_barrier),
+      CASE(k03_twin), CASE(k04_barrier_in_a_branch), CASE(k04_twin), CASE(k05_misaligned),
+      CASE(k05_twin), CASE(k06_destroyed), CASE(k06_twin), CASE(k06_no_handle), CASE(k07_endless),
+      CASE(k07_twin))
