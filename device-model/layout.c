@@ -142,10 +142,6 @@ static bool place_block_linear(struct dm_layout *l, const struct dm_layout_desc 
         depth_log2 = block_log2(BLOCK_DEPTH_LOG2_MOST, 1, l->level[0].depth);
     if (desc->sparse)
         choose_tiles(l, &height_log2, &depth_log2);
-    if (desc->blocks_of) {
-        height_log2 = desc->blocks_of->level[0].block_height_log2_gob;
-        depth_log2 = desc->blocks_of->level[0].block_depth_log2_gob;
-    }
     for (uint32_t i = 0; i < l->levels; i++) {
         struct dm_layout_level *v = &l->level[i];
         uint64_t rows_gob = dm_div_up(v->height_el, DM_GOB_HEIGHT);

@@ -32,8 +32,6 @@ enum dm_layout_kind {
     DM_LAYOUT_SWIFTSHADER,
 };
 
-struct dm_layout;
-
 struct dm_layout_desc {
     enum dm_layout_kind kind;
     uint32_t element_B;
@@ -53,9 +51,6 @@ struct dm_layout_desc {
     uint32_t word_B;  // size of an element in sparse tiles; at least element_B. 0: element_B
     bool sparse; // block-linear 2D and 3D only: blocks as high and deep as tiles (sparse.h), if
                  // level 0 has a tile
-    // Block-linear 2D and 3D only: blocks as high and deep as those of level 0 of this layout. NULL:
-    // the usual rule applies.
-    const struct dm_layout *blocks_of;
 };
 
 struct dm_layout_level {

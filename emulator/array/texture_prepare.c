@@ -123,30 +123,6 @@ static void show_blocks(struct kn_texture_level *to, const struct dm_layout *lay
     to->height += !to->height;
 }
 
-// The layout of a view of blocks. The card knows the array only as the view describes it, so the
-// levels follow each other as those of an array of such blocks do: where an extent is no multiple
-// of a block, they lie elsewhere than the array's [random_views]. Returns false if they would not
-// lie in the array's memory.
-static bool blocks_layout(const struct shown *s, uint32_t block_px, struct dm_layout *out)
-{
-    const struct dm_layout *l = &s->storage->layout;
-    const struct dm_layout_level *v = &l->level[0];
-    const struct dm_layout_desc desc = {
-        .kind = l->kind,
-        .element_B = l->element_B,
-        .block_px = block_px,
-        .width_px = (uint64_t)v->width_px * block_px,
-        .height_px = l->dimensions > 1 ? (uint64_t)v->height_px * block_px : 0,
-        .depth = l->dimensions == 3 ? v->depth : 0,
-        .layers = l->layered ? l->layers : 0,
-        .levels = l->levels,
-        .cube = l->cube,
-        .blocks_of = l,
-    };
-    return l->kind == DM_LAYOUT_BLOCK_LINEAR && !dm_layout_init(out, &desc) &&
-           out->size_B <= s->storage->size_B;
-}
-
 static bool prepare_array(struct em_texture *t)
 {
     struct shown s;
@@ -171,12 +147,10 @@ static bool prepare_array(struct em_texture *t)
     k->block_linear = layout->kind == DM_LAYOUT_BLOCK_LINEAR;
     k->layers = s.layers;
     k->levels = s.levels < KN_TEXTURE_LEVELS_MAX ? s.levels : KN_TEXTURE_LEVELS_MAX;
-    struct dm_layout blocks;
-    const bool as_blocks = scale > 1 && blocks_layout(&s, scale, &blocks);
     for (uint32_t i = 0; i < k->levels; i++) {
-        dm_texture_level(&k->level[i], (const void *)(uintptr_t)s.storage->address,
-                         as_blocks ? &blocks : layout, s.first_level + i, s.first_layer);
-        if (scale > 1 && !as_blocks)
+        dm_texture_level(&k->level[i], (const void *)(uintptr_t)s.storage->address, layout,
+                         s.first_level + i, s.first_layer);
+        if (scale > 1)
             show_blocks(&k->level[i], layout, scale, s.first_level + i);
     }
     return true;
