@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "alloc.h"
 #include "body.h"
 #include "outline.h"
 
@@ -224,6 +225,15 @@ void px_call_inline(struct px_body *caller, uint32_t function, const struct px_o
         px_outline_call(caller, &name, NULL, NULL, returns, arguments);
         return;
     }
+    if (!l->inlined) {
+        l->inlined_count = l->module->function_count;
+        l->inlined = dm_calloc(l->inlined_count, sizeof *l->inlined);
+    }
+    if (!l->inlined) {
+        px_lower_no_memory(l);
+        return;
+    }
+    l->inlined[function]++;
     struct px_body callee;
     px_body_start(&callee, l, caller, function);
     inline_bound(&callee, caller, returns, arguments);

@@ -183,9 +183,11 @@ void px_lower_ld_param(struct px_lower *l, const struct px_statement *s)
         load_memory(l, s, "ld.local", base.base, base.offset + address->value);
         return;
     default:
-        if (fits(l, slot, address, type, px_destinations(l, s, 0, to, VECTOR_MOST)))
-            move_wider(l, to[0], px_widen(l, px_slot_register(l, slot), px_type_letter(type)),
-                       type);
+        if (!fits(l, slot, address, type, px_destinations(l, s, 0, to, VECTOR_MOST)))
+            return;
+        move_wider(l, to[0], px_widen(l, px_slot_register(l, slot), px_type_letter(type)), type);
+        if (!px_failed(l))
+            l->ops[l->op_count - 1].parameter = l->body->caller;
     }
 }
 

@@ -28,6 +28,9 @@ struct px_lower {
     size_t filled_count, filled_capacity;
     struct px_arena arena; // becomes the program's
 
+    uint32_t *inlined; // by function: how often it has been put into its callers; or NULL
+    uint32_t inlined_count;
+
     bool stacks;  // the module has alloca
     bool allocas; // this program has
     bool uses_barriers, waits, prints, allocates, reads_workspace, calls, recurses;

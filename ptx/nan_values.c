@@ -6,6 +6,8 @@
 
 #include "alloc.h"
 
+static const struct px_value no_value = {.made = PX_NO_VALUE, .part = PX_NO_VALUE};
+
 enum {
     LOOPS_MOST = 64,    // one in another, that a value is followed through
     WORK_MOST = 1 << 24 // parts times registers that several operations write
@@ -101,13 +103,6 @@ static bool find_edges(struct px_values *o)
     put_edges(o, false);
     lists_add_up(&o->before, o->part_count);
     put_edges(o, true);
-    uint32_t first = UINT32_MAX; // the target of operations from i on that comes first
-    for (uint32_t i = (uint32_t)o->l->op_count; i-- > 0;) {
-        const struct px_op *op = &o->l->ops[i];
-        if (op->code == PX_BRANCH && op->target < first)
-            first = op->target;
-        o->again[i] = first <= i;
-    }
     return true;
 }
 
@@ -161,13 +156,13 @@ static bool is_known(struct px_value v)
 // The value of a register when a part begins.
 static struct px_value value_before(const struct px_values *o, uint32_t p)
 {
-    struct px_value v = {PX_NO_VALUE, PX_NO_VALUE, false};
+    struct px_value v = no_value;
     if (o->ins[p].part == p)
         return o->ins[p];
     for (uint32_t k = o->before.first[p]; k < o->before.first[p + 1]; k++) {
         const struct px_value out = o->outs[o->before.items[k]];
         if (is_known(v) && is_known(out) && !is_same(v, out))
-            return (struct px_value){PX_NO_VALUE, p, false};
+            return (struct px_value){.made = PX_NO_VALUE, .part = p};
         v = is_known(out) ? out : v;
     }
     return v;
@@ -177,8 +172,8 @@ static struct px_value value_before(const struct px_values *o, uint32_t p)
 static void find_values(struct px_values *o, px_register reg)
 {
     for (uint32_t p = 0; p < o->part_count; p++) {
-        o->ins[p] = o->outs[p] = (struct px_value){PX_NO_VALUE, PX_NO_VALUE, false};
-        o->writes_it[p] = o->live[p] = false;
+        o->ins[p] = o->outs[p] = no_value;
+        o->writes_it[p] = o->live[p] = o->passes[p] = false;
     }
     for (uint32_t k = o->writes.first[reg]; k < o->writes.first[reg + 1]; k++) {
         const uint32_t i = o->writes.items[k];
@@ -242,26 +237,10 @@ static void find_flows(struct px_values *o)
     }
 }
 
-// The value at the head of a loop is the one with which the loop begins.
-static struct px_value begun(const struct px_values *o, struct px_value v)
-{
-    for (unsigned n = 0; v.part != PX_NO_VALUE && is_loop(o, v.part) && n < LOOPS_MOST; n++) {
-        struct px_value first = {PX_NO_VALUE, PX_NO_VALUE, false};
-        for (uint32_t k = o->before.first[v.part]; k < o->before.first[v.part + 1]; k++)
-            if (o->before.items[k] < v.part && !is_known(first))
-                first = o->outs[o->before.items[k]];
-        if (!is_known(first) || first.part == v.part)
-            break;
-        v = first;
-    }
-    return v;
-}
-
-struct px_value px_value_at(const struct px_values *o, px_register reg, uint32_t i)
+static uint32_t last_write(const struct px_values *o, px_register reg, uint32_t i, uint32_t least)
 {
     uint32_t low = o->writes.first[reg], high = o->writes.first[reg + 1];
-    const uint32_t p = o->part_of[i], least = o->large ? 0 : o->parts[p].begin, first = low;
-    struct px_value v = {PX_NO_VALUE, PX_NO_VALUE, false};
+    const uint32_t first = low;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         if (o->writes.items[middle] < i)
@@ -269,11 +248,84 @@ struct px_value px_value_at(const struct px_values *o, px_register reg, uint32_t
         else
             high = middle;
     }
-    if (low > first && o->writes.items[low - 1] >= least)
-        v.made = o->writes.items[low - 1];
-    else if (!o->large)
-        v = begun(o, o->ins[p]);
+    return low > first && o->writes.items[low - 1] >= least ? o->writes.items[low - 1]
+                                                            : PX_NO_VALUE;
+}
+
+// Counts the operands and joined values that an operation's result is.
+static void find_uses(struct px_values *o, px_register reg)
+{
+    for (uint32_t k = o->reads.first[reg]; k < o->reads.first[reg + 1]; k++) {
+        const uint32_t i = o->reads.items[k], p = o->part_of[i];
+        uint32_t made = last_write(o, reg, i, o->parts[p].begin);
+        made = made == PX_NO_VALUE ? o->ins[p].made : made;
+        if (made != PX_NO_VALUE)
+            o->uses[made]++;
+    }
+    for (uint32_t p = 0; p < o->part_count; p++) {
+        if (o->ins[p].part != p || !o->live[p])
+            continue;
+        for (uint32_t k = o->before.first[p]; k < o->before.first[p + 1]; k++) {
+            const struct px_value out = o->outs[o->before.items[k]];
+            if (out.made != PX_NO_VALUE)
+                o->uses[out.made]++;
+            else if (out.part != PX_NO_VALUE && out.part != p)
+                o->passes[out.part] = true;
+        }
+    }
+    for (uint32_t n = 0; n < o->loop_count; n++) {
+        const uint32_t p = o->part_of[o->loops[n].begin];
+        o->carried[(uint64_t)reg * o->loop_count + n] = o->ins[p].part == p && o->live[p];
+    }
+}
+
+bool px_value_is_carried(const struct px_values *o, px_register reg, uint32_t loop)
+{
+    return o->carried[(uint64_t)reg * o->loop_count + loop];
+}
+
+// Whether the loop that begins with a part runs several times, as constants decide.
+static bool repeats(const struct px_values *o, uint32_t p)
+{
+    for (uint32_t n = 0; n < o->loop_count; n++)
+        if (o->loops[n].begin == o->parts[p].begin)
+            return o->loops[n].trips;
+    return false;
+}
+
+// The value at the head of a loop is the one with which the loop begins, or, in the last run, the
+// one that the run before has made.
+static struct px_value begun(const struct px_values *o, struct px_value v, bool last)
+{
+    for (unsigned n = 0; v.part != PX_NO_VALUE && is_loop(o, v.part) && n < LOOPS_MOST; n++) {
+        struct px_value first = no_value, back = no_value;
+        for (uint32_t k = o->before.first[v.part]; k < o->before.first[v.part + 1]; k++) {
+            const uint32_t q = o->before.items[k];
+            if (q < v.part && !is_known(first))
+                first = o->outs[q];
+            else if (q >= v.part)
+                back = o->outs[q];
+        }
+        const bool before = last && back.made != PX_NO_VALUE && repeats(o, v.part);
+        if (before)
+            first = back;
+        if (!is_known(first) || first.part == v.part)
+            break;
+        first.before = v.before || before;
+        v = first;
+    }
+    return v;
+}
+
+struct px_value px_value_at(const struct px_values *o, px_register reg, uint32_t i, bool last)
+{
+    const uint32_t p = o->part_of[i];
+    struct px_value v = no_value;
+    v.made = last_write(o, reg, i, o->large ? 0 : o->parts[p].begin);
+    if (v.made == PX_NO_VALUE && !o->large)
+        v = begun(o, o->ins[p], last);
     v.joins = v.made != PX_NO_VALUE && o->flows[v.made];
+    v.passes = v.part != PX_NO_VALUE && o->passes[v.part];
     return v;
 }
 
@@ -284,6 +336,7 @@ void px_values_find(struct px_values *o, px_register reg)
     find_values(o, reg);
     find_live(o, reg);
     find_flows(o);
+    find_uses(o, reg);
 }
 
 bool px_values_init(struct px_values *o, struct px_lower *l)
@@ -292,27 +345,33 @@ bool px_values_init(struct px_values *o, struct px_lower *l)
     uint64_t work = 0;
     *o = (struct px_values){.l = l};
     o->part_of = dm_calloc(count, sizeof *o->part_of);
-    o->again = dm_calloc(count, sizeof *o->again);
+    o->uses = dm_calloc(count, sizeof *o->uses);
     o->flows = dm_calloc(count, sizeof *o->flows);
-    if (!o->part_of || !o->again || !o->flows || !find_parts(o) || !find_edges(o) ||
-        !find_operands(o))
+    if (!o->part_of || !o->uses || !o->flows || !find_parts(o) || !find_edges(o) ||
+        !find_operands(o) || !px_loops_find(l, &o->loops, &o->loop_count))
         return false;
     for (px_register reg = 0; reg < l->register_count; reg++)
         work += o->writes.first[reg + 1] > o->writes.first[reg] + 1 ? o->part_count : 0;
+    if ((uint64_t)o->loop_count * count > WORK_MOST ||
+        (uint64_t)o->loop_count * l->register_count > WORK_MOST)
+        o->loop_count = 0;
     o->large = work > WORK_MOST;
+    o->carried = dm_calloc((uint64_t)o->loop_count * l->register_count + 1, sizeof *o->carried);
+    o->passes = dm_calloc(o->part_count, sizeof *o->passes);
     o->ins = dm_alloc(o->part_count * sizeof *o->ins);
     o->outs = dm_alloc(o->part_count * sizeof *o->outs);
     o->live = dm_alloc(o->part_count * sizeof *o->live);
     o->writes_it = dm_alloc(o->part_count * sizeof *o->writes_it);
-    return o->ins && o->outs && o->live && o->writes_it;
+    return o->ins && o->outs && o->live && o->writes_it && o->carried && o->passes;
 }
 
 void px_values_finish(struct px_values *o)
 {
-    void *const all[] = {o->parts,        o->part_of,      o->again,        o->before.first,
+    void *const all[] = {o->parts,        o->part_of,      o->loops,        o->before.first,
                          o->before.items, o->writes.first, o->writes.items, o->reads.first,
                          o->reads.items,  o->ins,          o->outs,         o->live,
-                         o->writes_it,    o->flows};
+                         o->writes_it,    o->flows,        o->passes,       o->uses,
+                         o->carried};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         dm_free(all[i]);
 }

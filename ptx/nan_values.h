@@ -2,6 +2,7 @@
 // The values of 64-bit registers at the operations of a kernel, for nan_order.c.
 #pragma once
 #include "lower_state.h"
+#include "nan_loops.h"
 
 #define PX_NO_VALUE UINT32_MAX
 
@@ -20,6 +21,8 @@ struct px_value {
     uint32_t made; // the operation that has made it, or PX_NO_VALUE
     uint32_t part; // where it has joined others, or PX_NO_VALUE
     bool joins;    // the operation's value is one that joins others of the same register
+    bool passes;   // the joined value joins others elsewhere
+    bool before;   // a loop has made it in the run before
 };
 
 struct px_values {
@@ -27,13 +30,17 @@ struct px_values {
     bool large; // too large to look at branches: the text decides which operation made a value
     struct px_part *parts;
     uint32_t part_count;
-    uint32_t *part_of;             // by operation
-    bool *again;                   // by operation: it is in a loop
+    uint32_t *part_of; // by operation
+    struct px_loop *loops;
+    uint32_t loop_count;
     struct px_lists before;        // by part: the parts that come before it
     struct px_lists writes, reads; // by register: the operations that write it, or read it
     struct px_value *ins, *outs;   // by part, of one register: when it begins, and when it ends
     bool *live, *writes_it;        // by part, of one register: its value is needed, or written
     bool *flows;                   // by operation: its result joins others
+    bool *passes;                  // by part, of one register: the value that joins there does so
+    uint32_t *uses; // by operation: how many operands and joined values its 64-bit result is
+    bool *carried;  // by register, then by loop: a run of the loop may read the value of the last
 };
 
 // Returns false if host memory is short. Finish it also then.
@@ -44,5 +51,8 @@ void px_values_finish(struct px_values *o);
 bool px_values_is_wide(const struct px_values *o, px_register reg);
 // Finds the values of a register that several operations write, where parts begin and end.
 void px_values_find(struct px_values *o, px_register reg);
-// Its value at an operation that reads it. Precondition: px_values_find was called for it last.
-struct px_value px_value_at(const struct px_values *o, px_register reg, uint32_t i);
+// Its value at an operation that reads it, when the operation runs first, or (`last`) in the last
+// run of loops whose trips are known. Precondition: px_values_find was called for it last.
+struct px_value px_value_at(const struct px_values *o, px_register reg, uint32_t i, bool last);
+// Whether a loop is one of those that keep the value of a register from one run for the next.
+bool px_value_is_carried(const struct px_values *o, px_register reg, uint32_t loop);

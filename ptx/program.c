@@ -226,6 +226,7 @@ static int program_make(struct px_module *module, unsigned function, struct px_p
     px_objects_find(&l, &objects);
     px_outline_finish(&l);
     dm_free(l.filled);
+    dm_free(l.inlined);
     if (l.error) {
         px_arena_finish(&l.arena);
         dm_free(l.ops);

@@ -184,6 +184,7 @@ struct px_op {
     bool joins;   // a product or sum without a rounding modifier: see join.h
     bool exchanges;  // the first two sources may be exchanged: see nan_order.h
     bool exchanged;  // they are
+    bool parameter;  // reads a parameter of a function that was put into its caller
     bool strong;     // volatile, relaxed, acquire or release: no race with another one
     uint32_t target; // an index of ops
     const uint32_t *targets;
