@@ -12,7 +12,7 @@
 //            other value; and what a load takes from a store before it
 //     2. values that join where branches meet, by the place. Of those of one place, values that
 //        join others elsewhere come first, and then those whose register the program writes last.
-//        Quotients, roots, and results of copysign and of approximate reciprocals are among these
+//        Results of div.rn, rcp.rn, copysign and approximate reciprocals and roots are among these
 //        values, after those of the same place: they are put together of several pieces.
 //     3. constants
 //
@@ -44,6 +44,13 @@ enum {
     WORK_MOST = 1 << 24 // operations that are looked at to find what loops bring back
 };
 
+// Forms whose results are put together of several pieces.
+static const char *const of_pieces[] = {
+    "copysign.f64",         "rcp.approx.ftz.f64", "rsqrt.approx.f64",
+    "rsqrt.approx.ftz.f64", "div.rn.f64",         "rcp.rn.f64",
+};
+enum { PIECES = sizeof of_pieces / sizeof *of_pieces };
+
 struct key {
     uint32_t kind;
     uint64_t place, order;
@@ -62,7 +69,7 @@ struct order {
     bool *taken;           // by operation: a load of what an operation before it has stored
     bool *tainted;         // by register
     uint64_t work;
-    int move, negation, absolute, selection, minimum, maximum, copysign, reciprocal, root, root_ftz;
+    int move, negation, absolute, selection, minimum, maximum, of_pieces[PIECES]; // forms
 };
 #define COPY UINT32_MAX // of the first source
 
@@ -95,11 +102,10 @@ static bool has_choice_form(const struct order *o, const struct px_op *op)
 // Whether the result is put together of pieces.
 static bool is_of_pieces(const struct order *o, const struct px_op *op)
 {
-    const size_t length = op->code == PX_FORM ? strlen(form_name(op)) : 0;
-    return length && (op->form == o->copysign || op->form == o->reciprocal || op->form == o->root ||
-                      op->form == o->root_ftz ||
-                      ((starts(op, "div.r") || starts(op, "rcp.r") || starts(op, "sqrt.r")) &&
-                       !strcmp(form_name(op) + length - 4, ".f64")));
+    bool found = false;
+    for (size_t n = 0; n < PIECES; n++)
+        found |= op->form == o->of_pieces[n];
+    return found && op->code == PX_FORM;
 }
 
 // How many sources of an operation have to be known.
@@ -380,11 +386,9 @@ void px_order_nans(struct px_lower *l)
                       .absolute = kn_form_find("abs.f64"),
                       .selection = kn_form_find("selp.64"),
                       .minimum = kn_form_find("min.f64"),
-                      .maximum = kn_form_find("max.f64"),
-                      .copysign = kn_form_find("copysign.f64"),
-                      .reciprocal = kn_form_find("rcp.approx.ftz.f64"),
-                      .root = kn_form_find("rsqrt.approx.f64"),
-                      .root_ftz = kn_form_find("rsqrt.approx.ftz.f64")};
+                      .maximum = kn_form_find("max.f64")};
+    for (size_t n = 0; n < PIECES; n++)
+        o.of_pieces[n] = kn_form_find(of_pieces[n]);
     bool some = false;
     for (size_t i = 0; i < l->op_count; i++)
         some |= l->ops[i].exchanges;
