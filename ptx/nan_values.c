@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "kn_lanes.h"
 
 static const struct px_value no_value = {.made = PX_NO_VALUE, .part = PX_NO_VALUE};
 
 enum {
-    LOOPS_MOST = 64,    // one in another, that a value is followed through
+    LOOPS_MOST = 64, // one in another, that a value is followed through
+    UNREAD_ROUNDS = 2,
     WORK_MOST = 1 << 24 // parts times registers that several operations write
 };
 
@@ -122,7 +124,8 @@ static void put_operands(struct px_values *o, bool fill)
                 continue;
             if (n < op->destinations)
                 lists_put(&o->writes, op->operands[n], i, fill);
-            if (n >= op->destinations || op->guard != PX_NONE) // a false guard keeps the value
+            // A false guard keeps the value.
+            if (!o->unread[i] && (n >= op->destinations || op->guard != PX_NONE))
                 lists_put(&o->reads, op->operands[n], i, fill);
         }
     }
@@ -339,6 +342,36 @@ void px_values_find(struct px_values *o, px_register reg)
     find_uses(o, reg);
 }
 
+// Whether an operation only makes one 64-bit value.
+static bool only_makes(const struct px_values *o, const struct px_op *op)
+{
+    unsigned count;
+    return op->code == PX_FORM && op->destinations == 1 && px_values_is_wide(o, op->operands[0]) &&
+           !op->waits && !op->strong && strncmp(kn_forms(&count)[op->form].name, "atom", 4) != 0;
+}
+
+// Leaves out what operations read whose own results nothing reads.
+static bool leave_out_unread(struct px_values *o)
+{
+    for (px_register reg = 0; reg < o->l->register_count; reg++) {
+        const uint32_t first = o->writes.first[reg], writes = o->writes.first[reg + 1] - first;
+        if (writes > 1)
+            px_values_find(o, reg);
+        else if (writes)
+            o->uses[o->writes.items[first]] = o->reads.first[reg + 1] - o->reads.first[reg];
+    }
+    for (uint32_t i = 0; i < o->l->op_count; i++) {
+        o->unread[i] = !o->uses[i] && only_makes(o, &o->l->ops[i]);
+        o->uses[i] = 0;
+        o->flows[i] = false;
+    }
+    void *const old[] = {o->writes.first, o->writes.items, o->reads.first, o->reads.items};
+    for (size_t i = 0; i < sizeof old / sizeof *old; i++)
+        dm_free(old[i]);
+    o->writes = o->reads = (struct px_lists){0};
+    return find_operands(o);
+}
+
 bool px_values_init(struct px_values *o, struct px_lower *l)
 {
     const uint64_t count = l->op_count + 1ull;
@@ -347,7 +380,8 @@ bool px_values_init(struct px_values *o, struct px_lower *l)
     o->part_of = dm_calloc(count, sizeof *o->part_of);
     o->uses = dm_calloc(count, sizeof *o->uses);
     o->flows = dm_calloc(count, sizeof *o->flows);
-    if (!o->part_of || !o->uses || !o->flows || !find_parts(o) || !find_edges(o) ||
+    o->unread = dm_calloc(count, sizeof *o->unread);
+    if (!o->part_of || !o->uses || !o->flows || !o->unread || !find_parts(o) || !find_edges(o) ||
         !find_operands(o) || !px_loops_find(l, &o->loops, &o->loop_count))
         return false;
     for (px_register reg = 0; reg < l->register_count; reg++)
@@ -362,7 +396,12 @@ bool px_values_init(struct px_values *o, struct px_lower *l)
     o->outs = dm_alloc(o->part_count * sizeof *o->outs);
     o->live = dm_alloc(o->part_count * sizeof *o->live);
     o->writes_it = dm_alloc(o->part_count * sizeof *o->writes_it);
-    return o->ins && o->outs && o->live && o->writes_it && o->carried && o->passes;
+    if (!o->ins || !o->outs || !o->live || !o->writes_it || !o->carried || !o->passes)
+        return false;
+    for (unsigned n = 0; n < UNREAD_ROUNDS && !o->large; n++)
+        if (!leave_out_unread(o))
+            return false;
+    return true;
 }
 
 void px_values_finish(struct px_values *o)
@@ -371,7 +410,7 @@ void px_values_finish(struct px_values *o)
                          o->before.items, o->writes.first, o->writes.items, o->reads.first,
                          o->reads.items,  o->ins,          o->outs,         o->live,
                          o->writes_it,    o->flows,        o->passes,       o->uses,
-                         o->carried};
+                         o->carried,      o->unread};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         dm_free(all[i]);
 }

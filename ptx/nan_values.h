@@ -37,6 +37,7 @@ struct px_values {
     struct px_lists writes, reads; // by register: the operations that write it, or read it
     struct px_value *ins, *outs;   // by part, of one register: when it begins, and when it ends
     bool *live, *writes_it;        // by part, of one register: its value is needed, or written
+    bool *unread;                  // by operation: it only makes a value that nothing reads
     bool *flows;                   // by operation: its result joins others
     bool *passes;                  // by part, of one register: the value that joins there does so
     uint32_t *uses; // by operation: how many operands and joined values its 64-bit result is
