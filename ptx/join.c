@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "join_insert.h"
 #include "kn_lanes.h"
 
 #define NEVER UINT32_MAX
@@ -32,9 +33,12 @@ struct fact {
 struct joins {
     struct px_lower *l;
     const bool *meets;
-    struct fact *facts; // by register
-    uint32_t *reads;    // by register: how many operands it is
-    uint32_t start;     // of the stretch, the operations between two branches or labels
+    struct fact *facts;        // by register
+    struct fact *of_negatives; // by register that has a negative: of its source then
+    uint32_t *reads;           // by register: how many operands it is
+    size_t registers;          // of these; operations that are changed may have more
+    uint32_t start;            // of the stretch, the operations between two branches or labels
+    struct px_insertions more;
 };
 
 static const char *form_name(const struct px_op *op)
@@ -143,6 +147,7 @@ struct sum {
 struct product {
     px_register p, factor[2];
     bool stays[2];
+    bool negated; // p is the negative of the product
     const struct joined_type *type;
     struct sum sums[SUMS];
     unsigned count;
@@ -317,29 +322,135 @@ static bool join_difference(struct joins *j, const struct product *product, uint
     return true;
 }
 
-// Joins the sum `at` and the product that is its source n, with all other sums that read the
-// product. Returns false if it cannot.
+static px_register temporary(const struct joins *j, const struct product *product)
+{
+    return px_temporary(j->l, product->type->letter);
+}
+
+// Puts "form d, a" or "form d, a, b" before an operation, whose line it gets.
+static void put(struct joins *j, size_t before, const char *form, const px_register operand[3])
+{
+    struct px_op op = j->l->ops[before];
+    const unsigned sources = operand[2] == PX_NONE ? 1 : 2;
+    const px_register *list =
+        operands(j->l, operand[0], operand[1], operand[2], PX_NONE, sources + 1);
+    if (!list)
+        return;
+    op.guard = PX_NONE;
+    change(&op, form, list, sources);
+    px_insert(j->l, &j->more, (uint32_t)before, &op);
+}
+
+static px_register put_negative(struct joins *j, const struct product *product, size_t before,
+                                px_register reg)
+{
+    const px_register negative = temporary(j, product);
+    const px_register sign = px_constant(j->l, product->type->letter, product->type->sign);
+    put(j, before, product->type->negate, (px_register[3]){negative, reg, sign});
+    return negative;
+}
+
+// Makes an operation a copy that nothing reads.
+static bool make_dead(struct joins *j, const struct product *product, struct px_op *op)
+{
+    const px_register *dead = operands(j->l, op->operands[0], product->factor[0], 0, 0, 2);
+    if (dead)
+        change(op, product->type->move, dead, 1);
+    return dead;
+}
+
+// Joins any sums and a product with more operations: where the product was made, copies of factors
+// that change, and a negative one; before a sum that subtracts, the negative of what it subtracts.
+//
+//      mul %p, %a, %b            mov %t, %a
+//      mov %a, …          ──▶    mov %a, …
+//      sub %d, %p, %c            xor %n, %c, sign
+//                                fma %d, %t, %b, %n
+static bool join_with_more(struct joins *j, const struct product *product, uint32_t made)
+{
+    const struct joined_type *type = product->type;
+    px_register factor[2] = {product->factor[0], product->factor[1]}, negative = PX_NONE;
+    for (unsigned n = 0; n < 2; n++) {
+        if (product->stays[n])
+            continue;
+        factor[n] = temporary(j, product);
+        put(j, made, type->move, (px_register[3]){factor[n], product->factor[n], PX_NONE});
+    }
+    for (unsigned i = 0; i < product->count && !j->l->error; i++) {
+        const struct sum *sum = &product->sums[i];
+        struct px_op *op = &j->l->ops[sum->at];
+        struct product with = *product;
+        px_register other = source(op, !sum->n);
+        const bool minus = (sum->reading == MINUS) != product->negated;
+        if (minus && negative == PX_NONE)
+            negative = put_negative(j, product, made, factor[0]);
+        if (sum->reading == MINUS_SUM)
+            other = put_negative(j, product, sum->at, other);
+        const char *form = px_name(j->l, "fma.rn%s%s%s", flushes(op) ? ".ftz" : "",
+                                   strstr(form_name(op), ".sat") ? ".sat" : "", with.type->name);
+        const px_register *list =
+            operands(j->l, op->operands[0], minus ? negative : factor[0], factor[1], other, 4);
+        if (list)
+            change(op, form, list, 3);
+    }
+    j->reads[product->p] -= product->count;
+    return make_dead(j, product, &j->l->ops[made]);
+}
+
+// Whether an operation is the negative of a product that nothing else reads. Then the product was
+// made by operation *made.
+static bool is_negative(const struct joins *j, const struct px_op *op, uint32_t *made)
+{
+    if (op->code != PX_FORM || op->guard != PX_NONE || strncmp(form_name(op), "neg.", 4) != 0 ||
+        source(op, 0) >= j->registers)
+        return false;
+    const px_register p = source(op, 0);
+    const struct fact *fact = &j->of_negatives[op->operands[0]];
+    const bool only = op->operands[0] == p ? !fact->read : j->reads[p] == 1;
+    if (fact->written == NEVER || fact->written < j->start || !only)
+        return false;
+    const struct px_op *mul = &j->l->ops[fact->written];
+    if (!is_form(mul, "mul.") || strcmp(type_of(mul)->name, strrchr(form_name(op), '.')) != 0 ||
+        !strcmp(type_of(mul)->name, ".bf16x2"))
+        return false;
+    *made = fact->written;
+    return true;
+}
+
+// Joins the sum `at` and the product that is its source n, or whose negative it is, with all other
+// sums that read the product. Returns false if it cannot.
 static bool join(struct joins *j, size_t at, unsigned n)
 {
     struct px_lower *l = j->l;
     const px_register p = source(&l->ops[at], n);
+    if (p >= j->registers)
+        return false;
     const struct fact *fact = &j->facts[p];
     if (fact->written == NEVER || fact->written < j->start || fact->read)
         return false;
-    const uint32_t made = fact->written;
+    uint32_t made = fact->written;
+    struct px_op *const last = &l->ops[made];
+    const bool negated = is_negative(j, last, &made);
     struct px_op *mul = &l->ops[made];
     if (!is_form(mul, "mul."))
         return false;
-    struct product product = {.p = p, .type = type_of(mul)};
+    struct product product = {.p = p, .negated = negated, .type = type_of(mul)};
     for (unsigned k = 0; k < 2; k++) {
         product.factor[k] = source(mul, k);
-        product.stays[k] = product.factor[k] != p && unchanged(j, product.factor[k], made);
+        product.stays[k] = product.factor[k] != p && product.factor[k] != mul->operands[0] &&
+                           unchanged(j, product.factor[k], made);
     }
     struct kept kept;
-    if (!find_readers(j, &product, mul, at))
+    if (negated)
+        j->reads[source(last, 0)]--; // the negative's own
+    if (!find_readers(j, &product, mul, at)) {
+        j->reads[source(last, 0)] += negated;
         return false;
+    }
+    if (negated)
+        return join_with_more(j, &product, made) && make_dead(j, &product, last);
     if (!choose_kept(j, &product, made, &kept))
-        return join_difference(j, &product, made);
+        return join_difference(j, &product, made) || join_with_more(j, &product, made);
     const bool negates = kept.form == product.type->negate;
     if (negates)
         kept.sign = px_constant(l, product.type->letter, product.type->sign);
@@ -355,38 +466,81 @@ static bool join(struct joins *j, size_t at, unsigned n)
 }
 
 // A copy of a product that nothing else reads becomes the product.
-static void move_product(struct joins *j, size_t at)
+static void move_product(struct joins *j, const struct px_op *copy, uint32_t made)
 {
     struct px_lower *l = j->l;
-    struct px_op *copy = &l->ops[at];
-    if (copy->guard != PX_NONE || copy->sources != 1 || strncmp(form_name(copy), "mov.", 4) != 0)
-        return;
+    struct px_op *mul = &l->ops[made], *to = &l->ops[copy - l->ops];
     const px_register p = source(copy, 0), d = copy->operands[0];
-    if (p >= l->register_count || d == p || j->reads[p] != 1)
-        return;
-    const struct fact *fact = &j->facts[p];
-    struct px_op *mul = &l->ops[fact->written == NEVER ? 0 : fact->written];
-    if (fact->written == NEVER || fact->written < j->start || !is_form(mul, "mul."))
-        return;
     const px_register a = source(mul, 0), b = source(mul, 1);
-    if (a == p || b == p || !unchanged(j, a, fact->written) || !unchanged(j, b, fact->written))
+    if (a == p || b == p || !unchanged(j, a, made) || !unchanged(j, b, made))
         return;
     const px_register *list = operands(l, d, a, b, 0, 3), *dead = operands(l, p, a, 0, 0, 2);
     if (!list || !dead)
         return;
-    change(copy, form_name(mul), list, 2);
-    copy->joins = true;
-    change(mul, type_of(copy)->move, dead, 1);
+    change(to, form_name(mul), list, 2);
+    to->joins = true;
+    change(mul, type_of(to)->move, dead, 1);
+}
+
+// Makes sums that read a copy of a product read the product, if sums alone read either of them.
+static void share_product(struct joins *j, size_t at, uint32_t made)
+{
+    struct px_lower *l = j->l;
+    const struct px_op *mul = &l->ops[made];
+    const px_register p = source(&l->ops[at], 0), d = l->ops[at].operands[0];
+    struct product own = {.p = p, .type = type_of(mul)}, of_copy = {.p = d, .type = own.type};
+    j->reads[p]--; // the copy
+    const bool all = find_readers(j, &own, mul, at + 1) && find_readers(j, &of_copy, mul, at + 1) &&
+                     own.count + of_copy.count <= SUMS && of_copy.count &&
+                     is_kept(l, p, at + 1, of_copy.sums[of_copy.count - 1].at);
+    for (unsigned i = 0; all && i < of_copy.count; i++) {
+        struct px_op *op = &l->ops[of_copy.sums[i].at];
+        const unsigned n = of_copy.sums[i].n;
+        const px_register *list =
+            operands(l, op->operands[0], n ? source(op, 0) : p, n ? p : source(op, 1), 0, 3);
+        if (!list)
+            return;
+        op->operands = list;
+        j->reads[p]++;
+        j->reads[d]--;
+    }
+    const px_register *dead = operands(l, d, source(mul, 0), 0, 0, 2);
+    if (all && dead)
+        change(&l->ops[at], own.type->move, dead, 1);
+    else
+        j->reads[p]++;
+}
+
+static void follow_copy(struct joins *j, size_t at)
+{
+    const struct px_op *copy = &j->l->ops[at];
+    if (copy->code != PX_FORM || copy->guard != PX_NONE || copy->sources != 1 ||
+        strncmp(form_name(copy), "mov.", 4) != 0)
+        return;
+    const px_register p = source(copy, 0), d = copy->operands[0];
+    if (p >= j->registers || d == p || j->meets[at + 1])
+        return;
+    const struct fact *fact = &j->facts[p];
+    if (fact->written == NEVER || fact->written < j->start || fact->read ||
+        !is_form(&j->l->ops[fact->written], "mul."))
+        return;
+    if (j->reads[p] == 1)
+        move_product(j, copy, fact->written);
+    else
+        share_product(j, at, fact->written);
 }
 
 static void note_op(struct joins *j, size_t i)
 {
     const struct px_op *op = &j->l->ops[i];
+    if (op->code == PX_FORM && op->destinations == 1 && op->sources == 1 &&
+        op->operands[0] < j->registers && source(op, 0) < j->registers)
+        j->of_negatives[op->operands[0]] = j->facts[source(op, 0)];
     for (unsigned n = 0; n < op->sources; n++)
-        if (source(op, n) < j->l->register_count)
+        if (source(op, n) < j->registers)
             j->facts[source(op, n)].read = true;
     for (unsigned n = 0; n < op->destinations; n++)
-        if (op->operands[n] < j->l->register_count)
+        if (op->operands[n] < j->registers)
             j->facts[op->operands[n]] =
                 (struct fact){(uint32_t)i, op->guard != PX_NONE || op->code != PX_FORM};
 }
@@ -397,7 +551,7 @@ static void join_all(struct joins *j)
     for (size_t i = 0; i < l->op_count && !l->error; i++) {
         if (j->meets[i] || !i || ends_stretch(&l->ops[i - 1]))
             j->start = (uint32_t)i;
-        move_product(j, i);
+        follow_copy(j, i);
         if (is_sum(&l->ops[i]))
             (void)(join(j, i, l->ops[i].exchanged) || join(j, i, !l->ops[i].exchanged));
         note_op(j, i);
@@ -418,23 +572,27 @@ static bool find_sums(struct px_lower *l)
     return found;
 }
 
-void px_join_products(struct px_lower *l, const bool *meets)
+void px_join_products(struct px_lower *l, bool **meets)
 {
     if (!find_sums(l))
         return;
     const size_t registers = l->register_count;
     struct joins j = {.l = l,
-                      .meets = meets,
+                      .meets = *meets,
+                      .registers = registers,
                       .facts = dm_calloc(registers + 1, sizeof *j.facts),
+                      .of_negatives = dm_calloc(registers + 1, sizeof *j.of_negatives),
                       .reads = dm_calloc(registers + 1, sizeof *j.reads)};
-    if (!j.facts || !j.reads)
+    if (!j.facts || !j.of_negatives || !j.reads)
         px_lower_no_memory(l);
     for (size_t r = 0; !l->error && r < registers; r++)
-        j.facts[r].written = NEVER;
+        j.facts[r].written = j.of_negatives[r].written = NEVER;
     if (!l->error) {
         count_reads(l, j.reads);
         join_all(&j);
     }
+    px_insert_all(l, &j.more, meets);
     dm_free(j.reads);
+    dm_free(j.of_negatives);
     dm_free(j.facts);
 }

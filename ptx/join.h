@@ -4,7 +4,8 @@
 #include "lower_state.h"
 
 // "mul/add sequences with no rounding modifiers may be optimized to use fused-multiply-add": makes
-// an fma of a sum and of the product that it alone reads, if they are .f32, .f16, .bf16 or pairs
-// (recorded: random_joins joined_…).
-// Precondition: the operations are in their final order; `meets` is px_program.meets.
-void px_join_products(struct px_lower *l, const bool *meets);
+// an fma of each sum and of the product that sums alone read, if they are .f32, .f16, .bf16 or
+// pairs (recorded: product_sums, random_joins joined_…). Adds operations where factors have to be
+// kept or made negative, and then replaces *meets. Precondition: the operations are in their final
+// order; *meets is px_program.meets.
+void px_join_products(struct px_lower *l, bool **meets);

@@ -218,7 +218,7 @@ static int program_make(struct px_module *module, unsigned function, struct px_p
     if (!l.error)
         px_flow_order(&l, &meets);
     if (!l.error)
-        px_join_products(&l, meets);
+        px_join_products(&l, &meets);
     if (!l.error)
         px_fold_constants(&l, meets);
     if (!l.error)
