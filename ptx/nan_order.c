@@ -319,8 +319,25 @@ static void exchange(struct px_lower *l, struct px_op *op)
         op->form = kn_form_find(px_name(l, "subr%s", name + 3));
 }
 
+// Whether the first two sources are constants. Then the compiler computes minima and maxima itself,
+// with the first one as the result; in an fma, the second one must have no digits in its lower
+// half.
+static bool are_constants(const struct order *o, uint32_t i, bool *exchanged)
+{
+    const struct px_op *op = &o->v.l->ops[i];
+    const px_register a = value_of(o, i, 0, false).reg, b = value_of(o, i, 1, false).reg;
+    if (!is_constant(o, a) || !is_constant(o, b))
+        return false;
+    *exchanged = op->form == o->minimum || op->form == o->maximum ||
+                 (starts(op, "fma.") && (uint32_t)o->v.l->registers[b].value);
+    return true;
+}
+
 static bool is_exchanged(const struct order *o, uint32_t i, bool last)
 {
+    bool exchanged;
+    if (are_constants(o, i, &exchanged))
+        return exchanged;
     return is_later(key_of(o, i, 0, last), key_of(o, i, 1, last));
 }
 
