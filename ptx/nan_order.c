@@ -264,6 +264,11 @@ static bool is_late(const struct order *o, const struct found *f, bool before, u
     return late;
 }
 
+static uint32_t first_write(const struct order *o, px_register reg)
+{
+    return o->v.writes.items[o->v.writes.first[reg]];
+}
+
 // The place of a source in the order.
 static struct key key_of(const struct order *o, uint32_t i, unsigned n, bool last)
 {
@@ -273,7 +278,7 @@ static struct key key_of(const struct order *o, uint32_t i, unsigned n, bool las
     if (is_constant(o, f.reg))
         return (struct key){KEY_CONSTANT, 0, 0};
     if (f.v.part != PX_NO_VALUE) {
-        const uint32_t order = UINT32_MAX - o->v.writes.items[o->v.writes.first[f.reg]];
+        const uint32_t order = UINT32_MAX - first_write(o, f.reg);
         return (struct key){KEY_JOINED, f.v.part, order + (f.v.passes ? 0 : UINT64_C(1) << 32)};
     }
     if (made == PX_NO_VALUE)
@@ -291,7 +296,7 @@ static struct key key_of(const struct order *o, uint32_t i, unsigned n, bool las
                         place + (!late            ? 0
                                  : at_once.before ? before_last
                                                   : in_last),
-                        at_end ? made : 0};
+                        at_end ? first_write(o, f.reg) : 0};
 }
 
 static bool is_later(struct key a, struct key b)
