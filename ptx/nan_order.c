@@ -10,8 +10,9 @@
 //            is read before it is written)
 //          - what an operation with a guard makes, if one operation reads it, and it joins no
 //            other value; and what a load takes from a store before it
-//     2. values that join where branches meet, by the place. Of those of one place, values that
-//        join others elsewhere come first, and then those whose register the program writes last.
+//     2. values that join where branches meet. Those that join others elsewhere come first. The
+//        others are in the order of places; of one place, those come last whose register the
+//        program writes first.
 //        Results of div.rn, rcp.rn, copysign and approximate reciprocals and roots are among these
 //        values, after those of the same place: they are put together of several pieces.
 //     3. constants
@@ -22,6 +23,9 @@
 //     add.f64 %a, %a, %b            the sum of b and a: outside of the part of the program that
 //  L1:                 ▼            made it, a value that joins others counts as made at its end
 //     mul.f64 %b, %a, %b            the joined value of a is the second operand
+//
+// At the end of a part, values are made in the order in which the program writes their registers
+// first. The same is true for such a value and one that has joined others and does so again.
 //
 // The joined value at the head of a loop counts as the one with which the loop begins in the first
 // run, and as the one that the run before has made in others. One order must do for all runs: it is
@@ -54,6 +58,9 @@ enum { PIECES = sizeof of_pieces / sizeof *of_pieces };
 struct key {
     uint32_t kind;
     uint64_t place, order;
+    bool joined;    // where branches meet
+    bool passes;    // the value joins others elsewhere
+    uint32_t first; // then: where the program writes its register first
 };
 enum { KEY_MADE, KEY_JOINED, KEY_CONSTANT };
 
@@ -276,31 +283,34 @@ static struct key key_of(const struct order *o, uint32_t i, unsigned n, bool las
     const struct found f = value_of(o, i, n, last);
     const uint32_t made = f.v.made;
     if (is_constant(o, f.reg))
-        return (struct key){KEY_CONSTANT, 0, 0};
+        return (struct key){.kind = KEY_CONSTANT};
     if (f.v.part != PX_NO_VALUE) {
-        const uint32_t order = UINT32_MAX - first_write(o, f.reg);
-        return (struct key){KEY_JOINED, f.v.part, order + (f.v.passes ? 0 : UINT64_C(1) << 32)};
+        const uint32_t first = first_write(o, f.reg);
+        return (struct key){KEY_JOINED, f.v.part, UINT32_MAX - first, true, f.v.passes, first};
     }
     if (made == PX_NO_VALUE)
-        return (struct key){KEY_MADE, 0, 0};
+        return (struct key){.kind = KEY_MADE};
     const uint32_t part = o->v.part_of[made];
     const struct px_op *op = &o->v.l->ops[made];
     if (o->taken[made] || (op->guard != PX_NONE && o->v.uses[made] == 1))
-        return (struct key){KEY_MADE, after_all, made};
+        return (struct key){.kind = KEY_MADE, .place = after_all, .order = made};
     if (is_of_pieces(o, op))
-        return (struct key){KEY_JOINED, part, UINT64_C(1) << 33 | made};
+        return (struct key){.kind = KEY_JOINED, .place = part, .order = UINT64_C(1) << 33 | made};
     const bool at_end = at_once.joins && part != o->v.part_of[i];
-    const bool late = is_late(o, &f, at_once.before, i, last);
+    const uint64_t run = !is_late(o, &f, at_once.before, i, last) ? 0
+                         : at_once.before                         ? before_last
+                                                                  : in_last;
     const uint64_t place = at_end ? o->v.parts[part].end : made + 1ull;
-    return (struct key){KEY_MADE,
-                        place + (!late            ? 0
-                                 : at_once.before ? before_last
-                                                  : in_last),
-                        at_end ? first_write(o, f.reg) : 0};
+    const uint32_t first = at_end ? first_write(o, f.reg) : 0;
+    return (struct key){KEY_MADE, place + run, first, false, at_end, first};
 }
 
 static bool is_later(struct key a, struct key b)
 {
+    if (a.joined && b.joined && a.passes != b.passes)
+        return b.passes;
+    if (a.joined != b.joined && a.passes && b.passes)
+        return a.first > b.first;
     return a.kind != b.kind     ? a.kind > b.kind
            : a.place != b.place ? a.place > b.place
                                 : a.order > b.order;
