@@ -117,7 +117,7 @@ static void interrupt(void (*work)(void))
     EXPECT(refused > 0);
     EXPECT_EQ(others, 0);
     EXPECT_EQ(succeeded + refused, 5 * rounds);
-    // Nothing was left behind.
+    // Nothing has changed.
     const int before = refused;
     make_calls(SIGUSR2);
     EXPECT_EQ(refused, before);

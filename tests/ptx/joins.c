@@ -79,7 +79,7 @@ static void copy(void)
         const volatile float d = fmaf(A(i), B(i), C(i)), e = fmaf(A(i), B(i), -C(i));
         EXPECT_SAME(D(i), d * e);
     }
-    // The copy is read behind a label too, where it must be the product.
+    // The copy is read after a label too, where it should be the product.
     run("mul.f32 %p, %a, %b; mov.f32 %q, %p; add.f32 %d, %p, %c;\n"
         "@%half bra L; neg.f32 %d, %d;\nL: max.f32 %d, %d, %q;");
     for (unsigned i = 0; i < THREADS; i++) {
