@@ -31,7 +31,7 @@ struct dm_mutex {
 #endif
 // clang-format on
 
-// How many mutexes the calling thread holds or is about to take.
+// How many mutexes the calling thread holds, is about to take, or waits with.
 DM_DECLARE_THREAD_STATE(unsigned, dm_mutexes_held)
 
 #ifndef NDEBUG
@@ -146,41 +146,23 @@ static inline void dm_mutex_unlock(struct dm_mutex *m)
     --*dm_mutexes_held();
 }
 
-// A handler may make calls while its thread waits for a condition variable, which has released the
-// mutex.
-static inline void dm_mutex_wait_begins(struct dm_mutex *m)
+// Waits for `condition` with `m` released, as pthread_cond_wait does. dm_mutexes_held still counts
+// it: pthread_cond_broadcast may wait for a thread that a signal has interrupted in such a wait.
+static inline void dm_mutex_wait(struct dm_mutex *m, pthread_cond_t *condition)
 {
     dm_assert_locked(m);
     dm_mutex_forget_owner(m);
-#ifndef NDEBUG
-    dm_lock_note_released(m->rank);
-#endif
-    --*dm_mutexes_held();
-}
-
-static inline void dm_mutex_wait_ended(struct dm_mutex *m)
-{
-    ++*dm_mutexes_held();
-#ifndef NDEBUG
-    dm_lock_note_taken(m->rank);
-#endif
-    dm_mutex_note_owner(m);
-}
-
-// Waits for `condition` with `m` released, as pthread_cond_wait does.
-static inline void dm_mutex_wait(struct dm_mutex *m, pthread_cond_t *condition)
-{
-    dm_mutex_wait_begins(m);
     pthread_cond_wait(condition, &m->mutex);
-    dm_mutex_wait_ended(m);
+    dm_mutex_note_owner(m);
 }
 
 // The same, until `until` of the monotonic clock at the latest. Returns 0 or ETIMEDOUT.
 static inline int dm_mutex_wait_until(struct dm_mutex *m, pthread_cond_t *condition,
                                       const struct timespec *until)
 {
-    dm_mutex_wait_begins(m);
+    dm_assert_locked(m);
+    dm_mutex_forget_owner(m);
     int e = pthread_cond_clockwait(condition, &m->mutex, CLOCK_MONOTONIC, until);
-    dm_mutex_wait_ended(m);
+    dm_mutex_note_owner(m);
     return e;
 }

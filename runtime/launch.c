@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Kernel launches.
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "fat_binary.h"
@@ -34,8 +35,11 @@ unsigned rt___cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t shar
             return 1; // the caller does not launch
         }
     }
-    *c = (struct configuration){gridDim, blockDim, sharedMem, stream, configurations.top};
+    // First, so that a launch of a signal handler takes another one.
+    struct configuration *outer = configurations.top;
     configurations.top = c;
+    atomic_signal_fence(memory_order_seq_cst);
+    *c = (struct configuration){gridDim, blockDim, sharedMem, stream, outer};
     return 0;
 }
 

@@ -16,16 +16,19 @@ bool em_tracing, em_tracing_text;
 
 static _Atomic uint64_t threads;
 
-// No call is made while a lock is held, except by a signal handler.
-static bool holds_lock(void)
+// Whether the call in progress holds a lock, waits, or runs a command. Then only a signal handler
+// makes another one, apart from the functions of the program that commands call.
+static bool is_interrupted(const struct em_thread *self)
 {
-    return *dm_mutexes_held() || em_share_is_inside();
+    return self->entry && (*dm_mutexes_held() || em_share_is_inside() ||
+                           (self->commands && !self->in_host_function));
 }
 
 void em_begin_rarely(struct em_thread *self)
 {
-    if (self->interrupts || (self->entry && holds_lock())) {
-        self->interrupts++;
+    if (self->interrupts || is_interrupted(self)) {
+        if (!self->interrupts++)
+            self->interrupted = self->entry;
         self->quick = false;
         em_cancel_off(); // so that em_end calls em_leave
     } else if (!self->quick) {
@@ -54,9 +57,9 @@ CUresult em_interrupting(void)
     if (em_config()->sink != EM_SINK_OFF && __atomic_fetch_add(&shown, 1, __ATOMIC_RELAXED) < 8) {
         int n = snprintf(text, sizeof text,
                          "cardless: %s: CUDA_ERROR_NOT_PERMITTED: a signal handler makes this "
-                         "call, and it has interrupted another call of the same thread, which "
-                         "holds a lock; let the handler set a flag, and make the call later\n",
-                         em_entry_name());
+                         "call, and it has interrupted %s of the same thread; let the handler set "
+                         "a flag, and make the call later\n",
+                         em_entry_name(), em_self.interrupted->name);
         em_sink_write_all(STDERR_FILENO, text, (size_t)n);
     }
     return CUDA_ERROR_NOT_PERMITTED;

@@ -54,7 +54,7 @@ void em_thread_start(void);
 // The same at the beginning of a call, which may be inside another one.
 void em_begin_rarely(struct em_thread *self) __attribute__((cold));
 // Goes on with em_begin in a thread that is not `quick`: records the call. Fails if it interrupts
-// one that holds a lock; then the call should do nothing but end. `values`: as in em_trace.
+// one that it would disturb; then the call should do nothing but end. `values`: as in em_trace.
 CUresult em_begin_slowly(struct em_thread *self, const uint64_t *values) __attribute__((cold));
 CUresult em_interrupting(void) __attribute__((cold));
 CUresult em_not_ready(void) __attribute__((cold));
@@ -88,8 +88,8 @@ em_begin(struct em_thread *self, const struct em_entry *entry)
     return outer;
 }
 
-// Fails if this is a call of a signal handler that has interrupted one which holds a lock. Calls
-// that em_begin_slowly does not begin should ask this.
+// Fails if this is a call of a signal handler that has interrupted one which it would disturb.
+// Calls that em_begin_slowly does not begin should ask this.
 static inline CUresult em_permitted(const struct em_thread *self)
 {
     return em_likely(!self->interrupts) ? CUDA_SUCCESS : em_interrupting();

@@ -32,8 +32,10 @@ struct em_thread {
     bool in_guard;                   // the call that runs ends with dm_guard_ends
     bool in_command;                 // this thread runs a command that waited
     unsigned commands;               // that this thread is running, one inside the other
-    // Calls of signal handlers that have interrupted one which holds a lock, and have not returned.
+    // Calls of signal handlers that have interrupted one which they would disturb, and have not
+    // returned; and the call that was interrupted.
     unsigned interrupts;
+    const struct em_entry *interrupted;
 
     // Numbers of messages that callbacks get at the end of the call (log.h).
     unsigned log_due[EM_LOG_DUE_MOST], log_due_count;

@@ -137,19 +137,8 @@ CUresult em_stream_query(struct em_stream *s)
     return r;
 }
 
-// Whether the call is made from inside a command: by a host function, or by a signal handler that
-// has interrupted it.
-static bool is_inside_command(void)
-{
-    return em_self.in_host_function || em_self.commands;
-}
-
 static CUresult no_waiting_inside(void)
 {
-    if (!em_self.in_host_function)
-        return em_fail(CUDA_ERROR_NOT_PERMITTED,
-                       "a signal handler must not wait for work here: it has interrupted the "
-                       "thread that does the work; let the handler set a flag, and wait later");
     return em_fail(CUDA_ERROR_NOT_PERMITTED,
                    "a host function must not wait for work: the work of its stream does not go on "
                    "until the function returns");
@@ -188,7 +177,7 @@ CUresult em_stream_synchronize(struct em_stream *s)
     uint64_t up_to = s->dead ? 0 : s->object.context->work.last_sequence,
              before = em_scheduler.last_sequence;
     while (!r && is_pending(s, up_to)) {
-        if (is_inside_command())
+        if (em_self.in_host_function)
             r = no_waiting_inside();
         else
             em_wait_progress();
@@ -218,7 +207,7 @@ CUresult em_context_synchronize(struct em_context *context)
     uint64_t up_to = context->work.last_sequence, before = context->work.abandonments,
              sequence = em_scheduler.last_sequence;
     while (!r && em_context_is_pending(context, up_to)) {
-        if (is_inside_command())
+        if (em_self.in_host_function)
             r = no_waiting_inside();
         else
             em_wait_progress();
