@@ -126,11 +126,9 @@ static __attribute__((noinline, cold)) CUresult end_adopted(struct detached *d, 
 static bool copy_guarded(const struct detached *d, struct row *row)
 {
     const uint32_t keys = dm_pkey_enter();
-    em_self.commands++;
     const int r = d->dst.may_fault || d->src.may_fault
                       ? dm_guarded_foreign(copy_row, row, NULL)
                       : dm_guarded_host(copy_row, row, row->size_B, NULL);
-    em_self.commands--;
     dm_pkey_leave(keys);
     return !r;
 }

@@ -20,8 +20,8 @@ static _Atomic uint64_t threads;
 // makes another one, apart from the functions of the program that commands call.
 static bool is_interrupted(const struct em_thread *self)
 {
-    return self->entry && (*dm_mutexes_held() || em_share_is_inside() ||
-                           (self->commands && !self->in_host_function));
+    const bool runs = self->commands || (self->share && self->share->state != EM_SHARE_EMPTY);
+    return self->entry && (*dm_mutexes_held() || (runs && !self->in_host_function));
 }
 
 void em_begin_rarely(struct em_thread *self)

@@ -377,6 +377,7 @@ bool em_stream_detach(struct em_stream *s, void (*adopt)(void *), void *command)
     if (em_unlikely(em_sharing_wanted || !em_detached_is(EM_DETACHED_IDLE)))
         return false;
     __atomic_store_n(&s->claimed, true, __ATOMIC_RELAXED);
+    em_self.commands++;
     em_detach(adopt, command);
     em_unlock();
     return true;
@@ -385,7 +386,9 @@ bool em_stream_detach(struct em_stream *s, void (*adopt)(void *), void *command)
 bool em_stream_end_detached(struct em_stream *s)
 {
     __atomic_store_n(&s->claimed, false, __ATOMIC_RELEASE);
-    return em_detached_end();
+    const bool adopted = em_detached_end();
+    em_self.commands--;
+    return adopted;
 }
 
 CUresult em_command_end_adopted(struct em_command *c, bool failed, int how)
