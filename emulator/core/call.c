@@ -16,12 +16,15 @@ bool em_tracing, em_tracing_text;
 
 static _Atomic uint64_t threads;
 
-// Whether the call in progress holds a lock, waits, or runs a command. Then only a signal handler
-// makes another one, apart from the functions of the program that commands call.
+// Whether the call in progress may hold or wait for a lock, or run a command. A call that has taken
+// a lock has switched cancellation off until it returns; brief ones are seen while they hold it.
+// Functions of the program that a call runs may make calls, or get an error that says why not.
 static bool is_interrupted(const struct em_thread *self)
 {
-    const bool runs = self->commands || (self->share && self->share->state != EM_SHARE_EMPTY);
-    return self->entry && (*dm_mutexes_held() || (runs && !self->in_host_function));
+    const bool works =
+        self->cancel_off || self->commands || (self->share && self->share->state != EM_SHARE_EMPTY);
+    const bool in_program = self->in_host_function || self->in_log_callback || self->in_callback;
+    return self->entry && (*dm_mutexes_held() || (works && !in_program));
 }
 
 void em_begin_rarely(struct em_thread *self)

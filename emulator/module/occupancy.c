@@ -134,7 +134,12 @@ CUresult em_occupancy_blocks(CUfunction handle, int threads, size_t shared_B, un
 static size_t shared_for(CUoccupancyB2DSize to_shared, size_t shared_B, int threads)
 {
     em_assert_unlocked();
-    return to_shared ? to_shared(threads) : shared_B;
+    if (!to_shared)
+        return shared_B;
+    em_self.in_callback = true;
+    const size_t size_B = to_shared(threads);
+    em_self.in_callback = false;
+    return size_B;
 }
 
 CUresult em_occupancy_potential(CUfunction handle, CUoccupancyB2DSize to_shared, size_t shared_B,

@@ -6,6 +6,7 @@
 #include "gl_library.h"
 #include "gl_system.h"
 #include "mutex.h"
+#include "thread.h"
 
 // Numbers of the GLX registry.
 enum {
@@ -52,8 +53,10 @@ static int ignore_error(void *display, void *event)
         before = handler.before;
     }
     const unsigned held = *dm_mutexes_held();
-    *dm_mutexes_held() = 0; // it may make calls
+    *dm_mutexes_held() = 0;
+    em_self.in_callback = true;
     const int result = before(display, event);
+    em_self.in_callback = false;
     *dm_mutexes_held() = held;
     return result;
 }
