@@ -334,6 +334,12 @@ void px_joins(struct px_lower *l, bool joins)
     l->ops[l->op_count - 1].joins = joins;
 }
 
+void px_selects(struct px_lower *l)
+{
+    if (!l->error && l->op_count)
+        l->ops[l->op_count - 1].selects = true;
+}
+
 void px_ordered(struct px_lower *l)
 {
     l->ordered++;

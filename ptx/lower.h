@@ -91,6 +91,9 @@ struct px_op *px_emit_code(struct px_lower *l, enum px_code code, int64_t immedi
 void px_waits(struct px_lower *l);
 // The operation that was emitted last may be joined with others: see join.h.
 void px_joins(struct px_lower *l, bool joins);
+// The operation that was emitted last selects one of two .f32 values, or its guard does: see
+// nan_signs.h.
+void px_selects(struct px_lower *l);
 // The results of the kernel depend on the order of blocks: px_program.order_free becomes false.
 // Lowering functions should call this for every instruction that program.h lists there.
 void px_ordered(struct px_lower *l);

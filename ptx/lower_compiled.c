@@ -69,7 +69,7 @@ void px_lower_minmax(struct px_lower *l, const struct px_statement *s)
 }
 
 // neg and abs of .f32. With a guard, the compiler changes the sign bit only; without one, the
-// result of a NaN is the NaN of f32.
+// result of a NaN is the NaN of f32 (but see nan_signs.h).
 void px_lower_sign(struct px_lower *l, const struct px_statement *s)
 {
     const bool negates = !strcmp(s->row->root, "neg");
@@ -80,6 +80,31 @@ void px_lower_sign(struct px_lower *l, const struct px_statement *s)
     else
         px_emit(l, negates ? "xor.32" : "and.32", d, a,
                 px_constant(l, 'w', negates ? 0x80000000 : 0x7fffffff));
+}
+
+// An operation with a guard whose result is an .f32 value selects between the result and the old
+// value of the destination, unless it reads memory, or makes the result of an integer or of bits.
+void px_guard_selects(struct px_lower *l, const struct px_statement *s)
+{
+    static const char *const others[] = {"ld", "ldu", "atom", "set", "copysign"};
+
+    if (s->guard == PX_NONE || s->types[0] != PX_F32 || s->row->destinations != 1 ||
+        s->d[0].kind != PX_OPERAND_REGISTER || l->error || !l->op_count)
+        return;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strcmp(s->row->root, others[i]))
+            return;
+    const struct px_op *op = &l->ops[l->op_count - 1];
+    if (op->destinations == 1 && op->operands[0] == s->d[0].reg && op->guard != PX_NONE)
+        px_selects(l);
+}
+
+// selp.f32 and slct.f32.s32.
+void px_lower_select(struct px_lower *l, const struct px_statement *s)
+{
+    px_emit(l, !strcmp(s->row->root, "selp") ? "selp.32" : "slct.32.s32", px_destination(l, s, 0),
+            px_source(l, s, 0), px_source(l, s, 1), px_source(l, s, 2));
+    px_selects(l);
 }
 
 // testp. The compiler leaves its guard out: the predicate is written also if the guard is false.

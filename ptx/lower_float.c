@@ -98,6 +98,8 @@ void px_lower_slct_float(struct px_lower *l, const struct px_statement *s)
             px_constant(l, 'w', 0));
     px_emit(l, px_name(l, "selp.%u", px_type_bits(s->types[0])), px_destination(l, s, 0),
             px_source(l, s, 0), px_source(l, s, 1), p);
+    if (s->types[0] == PX_F32)
+        px_selects(l);
 }
 
 // add, sub and mul of .f32, .f16, .bf16 and pairs of them, without a rounding modifier.
@@ -108,6 +110,12 @@ void px_lower_unrounded(struct px_lower *l, const struct px_statement *s)
     const px_register d = px_destination(l, s, 0), a = px_source(l, s, 0), b = px_source(l, s, 1);
     const bool product = !strcmp(s->row->root, "mul");
 
+    if (product && s->guard != PX_NONE && s->types[0] == PX_F32 && !*flush && !*saturate &&
+        !px_failed(l) && l->registers[b].fill == PX_FILL_CONSTANT &&
+        l->registers[b].value == 0xbf800000) { // as neg with a guard
+        px_emit(l, "xor.32", d, a, px_constant(l, 'w', 0x80000000));
+        return;
+    }
     px_emit(
         l, px_name(l, "%s.rn%s%s.%s", s->row->root, flush, saturate, px_modifier_name(s->types[0])),
         d, a, b);

@@ -61,6 +61,8 @@ px_register px_filled(struct px_lower *l, const struct px_register_info *info);
 // Writes the result of set, for all its types: see lower_compiled.c. Callers should not write the
 // destination themselves.
 void px_set_result(struct px_lower *l, const struct px_statement *s, px_register p, uint64_t yes);
+// Notes that the guard of the statement that was lowered selects an .f32 value: see nan_signs.h.
+void px_guard_selects(struct px_lower *l, const struct px_statement *s);
 // Emits by the row's template of a form.
 void px_lower_template(struct px_lower *l, const struct px_statement *s);
 // Fills in px_program.objects, when all operations are there.

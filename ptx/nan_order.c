@@ -248,7 +248,7 @@ static void find_same(struct order *o)
     for (uint32_t i = 0; i < o->v.l->op_count; i++) {
         const struct px_op *op = &o->v.l->ops[i];
         o->same[i] = has_copy_form(o, op) || (has_choice_form(o, op) && is_one(o, i)) ? COPY : i;
-        if (is_plain_access(op, "ld.") && px_values_is_wide(&o->v, op->operands[0]))
+        if (is_plain_access(op, "ld.") && px_values_has(&o->v, op->operands[0]))
             find_repeated(o, i);
     }
 }
@@ -397,7 +397,7 @@ static void order_all(struct order *o)
     for (size_t i = 0; i < 2 * l->op_count; i++)
         o->of[i] = o->last[i] = (struct px_value){.made = PX_NO_VALUE, .part = PX_NO_VALUE};
     for (px_register reg = 0; reg < l->register_count; reg++)
-        if (px_values_is_wide(&o->v, reg) && is_read(o, reg))
+        if (px_values_has(&o->v, reg) && is_read(o, reg))
             note_values(o, reg);
     find_same(o);
     for (uint32_t i = 0; i < l->op_count && !l->error; i++) {
@@ -431,7 +431,7 @@ void px_order_nans(struct px_lower *l)
     o.same = dm_alloc(l->op_count * sizeof *o.same);
     o.taken = dm_calloc(l->op_count, sizeof *o.taken);
     o.tainted = dm_calloc(l->register_count + 1, sizeof *o.tainted);
-    if (px_values_init(&o.v, l) && o.of && o.last && o.same && o.taken && o.tainted)
+    if (px_values_init(&o.v, l, 'l') && o.of && o.last && o.same && o.taken && o.tainted)
         order_all(&o);
     else
         px_lower_no_memory(l);

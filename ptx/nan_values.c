@@ -110,9 +110,9 @@ static bool find_edges(struct px_values *o)
 
 // ---- values of one register ----
 
-bool px_values_is_wide(const struct px_values *o, px_register reg)
+bool px_values_has(const struct px_values *o, px_register reg)
 {
-    return reg < o->l->register_count && o->l->registers[reg].letter == 'l';
+    return reg < o->l->register_count && o->l->registers[reg].letter == o->letter;
 }
 
 static void put_operands(struct px_values *o, bool fill)
@@ -120,7 +120,7 @@ static void put_operands(struct px_values *o, bool fill)
     for (uint32_t i = 0; i < o->l->op_count; i++) {
         const struct px_op *op = &o->l->ops[i];
         for (unsigned n = 0; n < (unsigned)op->destinations + op->sources; n++) {
-            if (!px_values_is_wide(o, op->operands[n]))
+            if (!px_values_has(o, op->operands[n]))
                 continue;
             if (n < op->destinations)
                 lists_put(&o->writes, op->operands[n], i, fill);
@@ -230,7 +230,7 @@ static bool is_loop(const struct px_values *o, uint32_t p)
 static void find_flows(struct px_values *o)
 {
     for (uint32_t p = 0; p < o->part_count; p++) {
-        if (o->ins[p].part != p || !o->live[p] || is_loop(o, p))
+        if (o->ins[p].part != p || !o->live[p] || (is_loop(o, p) && !o->heads))
             continue;
         for (uint32_t k = o->before.first[p]; k < o->before.first[p + 1]; k++) {
             const struct px_value out = o->outs[o->before.items[k]];
@@ -240,7 +240,7 @@ static void find_flows(struct px_values *o)
     }
 }
 
-static uint32_t last_write(const struct px_values *o, px_register reg, uint32_t i, uint32_t least)
+uint32_t px_values_last(const struct px_values *o, px_register reg, uint32_t i, uint32_t least)
 {
     uint32_t low = o->writes.first[reg], high = o->writes.first[reg + 1];
     const uint32_t first = low;
@@ -260,7 +260,7 @@ static void find_uses(struct px_values *o, px_register reg)
 {
     for (uint32_t k = o->reads.first[reg]; k < o->reads.first[reg + 1]; k++) {
         const uint32_t i = o->reads.items[k], p = o->part_of[i];
-        uint32_t made = last_write(o, reg, i, o->parts[p].begin);
+        uint32_t made = px_values_last(o, reg, i, o->parts[p].begin);
         made = made == PX_NO_VALUE ? o->ins[p].made : made;
         if (made != PX_NO_VALUE)
             o->uses[made]++;
@@ -324,12 +324,22 @@ struct px_value px_value_at(const struct px_values *o, px_register reg, uint32_t
 {
     const uint32_t p = o->part_of[i];
     struct px_value v = no_value;
-    v.made = last_write(o, reg, i, o->large ? 0 : o->parts[p].begin);
+    v.made = px_values_last(o, reg, i, o->large ? 0 : o->parts[p].begin);
     if (v.made == PX_NO_VALUE && !o->large)
         v = begun(o, o->ins[p], last);
     v.joins = v.made != PX_NO_VALUE && o->flows[v.made];
     v.passes = v.part != PX_NO_VALUE && o->passes[v.part];
     return v;
+}
+
+uint32_t px_value_made(const struct px_values *o, px_register reg, uint32_t i)
+{
+    const uint32_t first = o->writes.first[reg], writes = o->writes.first[reg + 1] - first;
+    const uint32_t p = o->part_of[i];
+    if (writes <= 1)
+        return writes ? o->writes.items[first] : PX_NO_VALUE;
+    const uint32_t made = px_values_last(o, reg, i, o->parts[p].begin);
+    return made != PX_NO_VALUE || o->large ? made : o->ins[p].made;
 }
 
 void px_values_find(struct px_values *o, px_register reg)
@@ -342,11 +352,11 @@ void px_values_find(struct px_values *o, px_register reg)
     find_uses(o, reg);
 }
 
-// Whether an operation only makes one 64-bit value.
+// Whether an operation only makes one value.
 static bool only_makes(const struct px_values *o, const struct px_op *op)
 {
     unsigned count;
-    return op->code == PX_FORM && op->destinations == 1 && px_values_is_wide(o, op->operands[0]) &&
+    return op->code == PX_FORM && op->destinations == 1 && px_values_has(o, op->operands[0]) &&
            !op->waits && !op->strong && strncmp(kn_forms(&count)[op->form].name, "atom", 4) != 0;
 }
 
@@ -372,11 +382,11 @@ static bool leave_out_unread(struct px_values *o)
     return find_operands(o);
 }
 
-bool px_values_init(struct px_values *o, struct px_lower *l)
+bool px_values_init(struct px_values *o, struct px_lower *l, char letter)
 {
     const uint64_t count = l->op_count + 1ull;
     uint64_t work = 0;
-    *o = (struct px_values){.l = l};
+    *o = (struct px_values){.l = l, .letter = letter};
     o->part_of = dm_calloc(count, sizeof *o->part_of);
     o->uses = dm_calloc(count, sizeof *o->uses);
     o->flows = dm_calloc(count, sizeof *o->flows);

@@ -156,6 +156,7 @@ static void lower(struct px_lower *l, const struct px_statement *s)
         px_lower_template(l, s);
     else
         px_unsupported(l, "this instruction is not supported");
+    px_guard_selects(l, s);
     l->guard = PX_NONE;
     l->guard_not = false;
 }

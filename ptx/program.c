@@ -16,6 +16,7 @@
 #include "kn_float.h"
 #include "kn_lanes.h"
 #include "nan_order.h"
+#include "nan_signs.h"
 #include "outline.h"
 
 // A program and its memory.
@@ -215,6 +216,8 @@ static int program_make(struct px_module *module, unsigned function, struct px_p
     uint32_t *shared_at = shared_places(&l);
     if (!l.error)
         px_order_nans(&l);
+    if (!l.error)
+        px_select_signs(&l);
     if (!l.error)
         px_flow_order(&l, &meets);
     if (!l.error)

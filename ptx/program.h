@@ -185,6 +185,7 @@ struct px_op {
     bool exchanges;  // the first two sources may be exchanged: see nan_order.h
     bool exchanged;  // they are
     bool parameter;  // reads a parameter of a function that was put into its caller
+    bool selects;    // one of two .f32 values: see nan_signs.h
     bool strong;     // volatile, relaxed, acquire or release: no race with another one
     uint32_t target; // an index of ops
     const uint32_t *targets;
