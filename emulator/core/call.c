@@ -16,15 +16,13 @@ bool em_tracing, em_tracing_text;
 
 static _Atomic uint64_t threads;
 
-// Whether the call in progress may hold or wait for a lock, or run a command. A call that has taken
-// a lock has switched cancellation off until it returns; brief ones are seen while they hold it.
-// Functions of the program that a call runs may make calls, or get an error that says why not.
+// Whether the call in progress holds or waits for a lock, or runs a command. Functions of the
+// program that a call runs may make calls, or get an error that says why not.
 static bool is_interrupted(const struct em_thread *self)
 {
-    const bool works =
-        self->cancel_off || self->commands || (self->share && self->share->state != EM_SHARE_EMPTY);
+    const bool runs = self->commands || (self->share && self->share->state != EM_SHARE_EMPTY);
     const bool in_program = self->in_host_function || self->in_log_callback || self->in_callback;
-    return self->entry && (*dm_mutexes_held() || (works && !in_program));
+    return self->entry && (*dm_mutexes_held() || (runs && !in_program));
 }
 
 void em_begin_rarely(struct em_thread *self)

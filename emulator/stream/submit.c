@@ -290,9 +290,11 @@ CUresult em_issue(struct em_stream *s, struct em_command *c, int how)
     c->stream = s;
     em_scheduler_enter(s, c);
     em_scheduler_start(c);
+    em_self.commands++; // while the lock is held, so that a signal handler sees one of both
     em_unlock();
     r = run_command(c);
     em_lock_again();
+    em_self.commands--;
     return end_at_once(c, r, how);
 }
 
