@@ -27,7 +27,7 @@ static const struct option options[] = {
     {"-lto", NVJITLINK_SUCCESS},
     {"-O3", NVJITLINK_SUCCESS},
     {"-ptx", NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS}, // without -lto
-    {"-arch=sm_00", NVJITLINK_ERROR_UNRECOGNIZED_ARCH},
+    {"-arch=sm_00", NVJITLINK_ERROR_UNRECOGNIZED_OPTION},
     {"-no-such-option", NVJITLINK_ERROR_UNRECOGNIZED_OPTION},
     {"", NVJITLINK_ERROR_UNRECOGNIZED_OPTION},
 };
