@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Checks the order of mutexes in debug builds.
+// Counts the mutexes of a thread, and checks their order in debug builds.
 #include "lock_order.h"
 
 #include <stdint.h>
@@ -11,7 +11,6 @@
 DM_DEFINE_THREAD_STATE(unsigned, dm_mutexes_held)
 
 #ifndef NDEBUG
-
 // The ranks that the calling thread holds, one bit each.
 DM_DECLARE_THREAD_STATE(uintptr_t, dm_ranks_held)
 DM_DEFINE_THREAD_STATE(uintptr_t, dm_ranks_held)

@@ -105,8 +105,8 @@ bool px_join_alone(struct px_join_state *j, const struct px_join_product *produc
 //      sub %d, %p, %q            fma %d, %a, %b, %q
 bool px_join_difference(struct px_join_state *j, const struct px_join_product *product,
                         uint32_t made);
-// Joins any sums and a product with more operations: where the product was made, copies of factors
-// that change, and a negative one; before a sum that subtracts, the negative of what it subtracts.
+// Joins any sums and a product with more operations: at the product, copies of factors that change,
+// and a negative one; before a sum that subtracts, the negative of its subtrahend.
 //
 //      mul %p, %a, %b            mov %t, %a
 //      mov %a, …          ──▶    mov %a, …

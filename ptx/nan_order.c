@@ -5,11 +5,11 @@
 //     1. values in the order in which operations make them. A copy, a negation or an absolute value
 //        without a guard is the value of its source, and so is a selection or a minimum of one
 //        value, and a load that only repeats another one. Then come, in the same order:
-//          - what loops make that run several times, because they are written out: all values but
-//            those of the last run that a run before could have kept for it (its register's value
-//            is read before it is written)
-//          - what an operation with a guard makes, if one operation reads it, and it joins no
-//            other value; and what a load takes from a store before it
+//          - the values of loops that run several times, because loops are written out: all but
+//            those of the last run that a run before could have kept for it (the register is read
+//            before it is written)
+//          - the result of an operation with a guard, if one operation reads it and it joins no
+//            other value; and the result of a load that reads the value of a store before it
 //     2. values that join where branches meet. Those that join others elsewhere come first. The
 //        others are in the order of places; of one place, those come last whose register the
 //        program writes first.
@@ -45,7 +45,7 @@
 enum {
     COPIES_MOST = 64,   // that are followed
     FAR = 64,           // operations between a load and one that it may repeat
-    WORK_MOST = 1 << 24 // operations that are looked at to find what loops bring back
+    WORK_MOST = 1 << 24 // operations that are looked at to find the values that loops bring back
 };
 
 // Forms whose results are put together of several pieces.
@@ -165,7 +165,7 @@ struct found {
     struct px_value v;
 };
 
-// The value of a source, where copies have been followed.
+// The value of a source; copies are followed.
 static struct found value_of(const struct order *o, uint32_t i, unsigned n, bool last)
 {
     px_register reg = source(&o->v.l->ops[i], n);

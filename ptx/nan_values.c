@@ -360,7 +360,7 @@ static bool only_makes(const struct px_values *o, const struct px_op *op)
            !op->waits && !op->strong && strncmp(kn_forms(&count)[op->form].name, "atom", 4) != 0;
 }
 
-// Leaves out what operations read whose own results nothing reads.
+// Leaves out the operands of operations whose results nothing reads.
 static bool leave_out_unread(struct px_values *o)
 {
     for (px_register reg = 0; reg < o->l->register_count; reg++) {

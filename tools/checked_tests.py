@@ -53,7 +53,7 @@ TSAN_TESTS = names('''
     gl_direct_ends; gl_lifecycle; gl_order; gl_progress; gl_threads; gl_waiting; glx; runtime calls;
     runtime memory; runtime memory, per-thread; runtime registration; own_threads''')
 
-# AArch64 under qemu-user: what differs from x86-64, which is its SIMD code, its signal handlers and
+# AArch64 under qemu-user: its differences from x86-64, which are SIMD code, signal handlers and
 # its switches between stacks.
 AARCH64_TESTS = names('''
     checkasm; cpu mask; device-model alloc; device-model guard; device-model pkey;

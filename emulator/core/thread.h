@@ -32,7 +32,7 @@ struct em_thread {
     bool in_guard;                   // the call that runs ends with dm_guard_ends
     bool in_command;                 // this thread runs a command that waited
     bool in_callback;                // a call runs a function of the program that may make calls
-    unsigned commands;               // that this thread is running, one inside the other
+    unsigned commands;               // that this thread runs, but not those of share.h
     // Calls of signal handlers that have interrupted one which they would disturb, and have not
     // returned; and the call that was interrupted.
     unsigned interrupts;

@@ -57,10 +57,10 @@ static CUresult pool_of(CUdevice ordinal, CUresult unknown, struct em_pool **out
 
 // ---- blocks ----
 
-// What the attributes report. On a card (recorded on an H200), the address of a node has no memory
-// before a launch or an upload, which maps whole blocks of EM_POOL_BLOCK: those that are idle, and
-// new ones. The memory that a launch allocates shares blocks, but not with that of other launches.
-// Blocks stay until a trim finds them idle. All of them count as used, and as reserved.
+// The values of the attributes. On a card (recorded on an H200), the address of a node has no
+// memory before a launch or an upload, which maps whole blocks of EM_POOL_BLOCK: those that are
+// idle, and new ones. The memory that a launch allocates shares blocks, but not with that of other
+// launches. Blocks stay until a trim finds them idle. All of them count as used, and as reserved.
 static struct {
     uint64_t busy_B; // of memory that is allocated
     uint64_t held_B; // busy or idle

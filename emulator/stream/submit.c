@@ -61,9 +61,7 @@ static inline __attribute__((always_inline)) CUresult run_command(struct em_comm
             c->ops->run(c);
         return c->result;
     }
-    em_self.commands++;
     CUresult r = em_inject(EM_INJECT_DEVICE) ? lose_device() : c->ops->run(c);
-    em_self.commands--;
     if (r && em_error_is_sticky(r))
         em_context_set_sticky(context, r);
     return r;
@@ -290,7 +288,7 @@ CUresult em_issue(struct em_stream *s, struct em_command *c, int how)
     c->stream = s;
     em_scheduler_enter(s, c);
     em_scheduler_start(c);
-    em_self.commands++; // while the lock is held, so that a signal handler sees one of both
+    em_self.commands++; // while the lock is held, so that a signal handler sees one of the two
     em_unlock();
     r = run_command(c);
     em_lock_again();
@@ -396,7 +394,9 @@ bool em_stream_end_detached(struct em_stream *s)
 CUresult em_command_end_adopted(struct em_command *c, bool failed, int how)
 {
     em_assert_unlocked();
+    em_self.commands++;
     CUresult r = failed ? em_command_run(c) : CUDA_SUCCESS;
+    em_self.commands--;
     em_sharing_prepare();
     em_lock();
     r = end_at_once(c, r, how);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Calls of signal handlers. They work between calls; one that interrupts a call which holds a lock,
-// waits or runs a command fails with a sentence, where it might never return.
+// waits or runs a command fails with a sentence, because it might never return.
 #include <cuda.h>
 #include <pthread.h>
 #include <signal.h>

@@ -165,7 +165,7 @@ static void draw_step(struct step *s, uint64_t *state, bool approximate, unsigne
     const bool takes_field = !strncmp(s->ins.opcode, "bfe", 3) || !strncmp(s->ins.opcode, "bfi", 3);
     for (unsigned i = s->sources - 2u; takes_field && i < s->sources; i++)
         s->a[i].value &= 255; // constants that say where the field is
-    // What has a sign from these without a guard depends on who reads it: select_modifiers.c tests
+    // The results of these without a guard depend on their readers: select_modifiers.c tests
     // that.
     const bool changes_sign =
         !strcmp(s->ins.opcode, "neg.f32") || !strcmp(s->ins.opcode, "abs.f32");

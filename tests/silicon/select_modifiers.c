@@ -25,7 +25,7 @@ static const char *const changes[] = {
     "sub.f32 %n,0f00000000,%a;",
     "mul.f32 %n,%a,0fBF800000;",
 };
-// What reads it, and writes %d. %e is stored too.
+// Readers of it, which write %d. %e is stored too.
 static const char *const readers[] = {
     "mov.f32 %d,%n;",
     "selp.f32 %d,%n,%b,%q;",

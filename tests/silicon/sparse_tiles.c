@@ -147,7 +147,8 @@ GROUP(tails)
     }
 }
 
-// Where a word of WORD_B bytes lies in the array, in bytes, rows and slices from the box's start.
+// Fills the box with words of WORD_B bytes that name their places: bytes, rows and slices from its
+// start.
 static void fill_box(size_t row_B, size_t rows, size_t slices)
 {
     for (size_t z = 0; z < slices; z++)
@@ -277,7 +278,7 @@ GROUP(tiles)
     }
 }
 
-// The tail of one layer: where each of its levels begins, and all of its bytes.
+// The tail of one layer: the beginning of each of its levels, and a hash of all bytes.
 static void say_levels(const struct shape *s, CUmipmappedArray m,
                        const CUDA_ARRAY_SPARSE_PROPERTIES *p)
 {
