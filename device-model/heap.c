@@ -17,7 +17,6 @@
 enum {
     LARGE_ALIGN = 32 << 20, // for blocks of this size and more
     SPARES_MAX = 8,
-    WIPE_MAX = 64 << 10, // up to here, clearing is cheaper than a system call and new page faults
 };
 
 // Makes an owner for `spans` (dm_chunk_of).
@@ -60,20 +59,29 @@ static void bin_remove(struct dm_heap *heap, struct dm_block *b)
         heap->filled[i / 64] &= ~(UINT64_C(1) << (i % 64));
 }
 
+// Returns the smallest of the first blocks of a bin that have at least `grains` grains, or NULL. Of
+// equal ones it is the block that was freed last: the driver, too, hands it out again first
+// (recorded).
+static struct dm_block *bin_best(const struct dm_heap *heap, unsigned i, unsigned grains)
+{
+    struct dm_block *best = NULL, *b = heap->bins[i];
+    for (unsigned looks = 4; b && looks > 0; b = b->next, looks--)
+        if (b->grains >= grains && (!best || b->grains < best->grains))
+            best = b;
+    return best;
+}
+
 static struct dm_block *bin_find(const struct dm_heap *heap, unsigned grains)
 {
-    // The bin of this size may hold the block that was freed last: the driver, too, hands it out
-    // again first (recorded).
-    struct dm_block *b = heap->bins[dm_heap_bin(grains)];
-    for (unsigned looks = 4; b && looks > 0; b = b->next, looks--)
-        if (b->grains >= grains)
-            return b;
+    struct dm_block *b = bin_best(heap, dm_heap_bin(grains), grains);
+    if (b)
+        return b;
     unsigned i = bin_above(grains);
     uint64_t low = i < 64 ? heap->filled[0] & (~UINT64_C(0) << i) : 0;
     if (low)
-        return heap->bins[__builtin_ctzll(low)];
+        return bin_best(heap, (unsigned)__builtin_ctzll(low), grains);
     uint64_t high = i < 64 ? heap->filled[1] : heap->filled[1] & (~UINT64_C(0) << (i - 64));
-    return high ? heap->bins[64 + __builtin_ctzll(high)] : NULL;
+    return high ? bin_best(heap, 64 + (unsigned)__builtin_ctzll(high), grains) : NULL;
 }
 
 static void chunk_mark_start(struct dm_chunk *c, unsigned grain)
@@ -149,13 +157,10 @@ static int chunk_revive(struct dm_heap *heap)
     int r = dm_vram_commit(heap->vram, DM_HEAP_CHUNK);
     if (r)
         return r;
-    if (c->dirty * DM_HEAP_GRAIN <= WIPE_MAX) {
-        uint32_t rights = dm_pkey_enter();
-        r = dm_guarded(chunk_wipe, c, NULL) ? -ENOMEM : 0;
-        dm_pkey_leave(rights);
-    } else {
-        r = dm_physical_discard(c->physical, 0, DM_HEAP_CHUNK);
-    }
+    // Clearing is cheaper than the page faults of fresh pages.
+    uint32_t rights = dm_pkey_enter();
+    r = dm_guarded(chunk_wipe, c, NULL) ? -ENOMEM : 0;
+    dm_pkey_leave(rights);
     if (r) {
         dm_vram_uncommit(heap->vram, DM_HEAP_CHUNK);
         return r;
@@ -304,7 +309,8 @@ int dm_heap_alloc(struct dm_heap *heap, uint64_t size, struct dm_block **out)
     b->size = size;
     b->owner = NULL;
     c->used++;
-    unsigned end = dm_block_grain(b) + grains;
+    unsigned start = dm_block_grain(b), end = start + grains;
+    b->was_zero = start >= c->dirty;
     if (end > c->dirty)
         c->dirty = end;
     heap->blocks++;
@@ -323,6 +329,13 @@ static void chunk_emptied(struct dm_heap *heap, struct dm_chunk *c)
     c->next = heap->spare;
     heap->spare = c;
     heap->spares++;
+}
+
+void dm_heap_set_unwritten(struct dm_block *b)
+{
+    struct dm_chunk *c = b->chunk;
+    if (c && b->was_zero && dm_block_grain(b) + b->grains == c->dirty)
+        c->dirty = dm_block_grain(b);
 }
 
 int dm_heap_free(struct dm_heap *heap, struct dm_block *b)
@@ -378,6 +391,12 @@ struct dm_block *dm_heap_find(const struct dm_heap *heap, uint64_t va)
 bool dm_heap_is_fresh(const struct dm_block *block)
 {
     return !block->chunk;
+}
+
+uint64_t dm_heap_span_end(const struct dm_block *block)
+{
+    return block->chunk ? block->chunk->va + DM_HEAP_CHUNK
+                        : block->va + ((const struct dm_large *)block)->span;
 }
 
 struct dm_physical *dm_heap_physical(const struct dm_block *block, uint64_t *offset)

@@ -2,11 +2,11 @@
 // The device heap of cuMemAlloc: small blocks share chunks of 2 MiB, and large blocks have memory
 // of their own.
 //
-// It follows the driver (recorded on an H100 under driver 580): up to 1 MiB, a block is a multiple
+// It follows the driver (recorded on an H100 under driver 580): below 2 MiB, a block is a multiple
 // of 512 bytes in a chunk of 2 MiB. Larger blocks are multiples of 2 MiB on a 2 MiB boundary, and
 // blocks of 32 MiB and more begin on a 32 MiB boundary. A chunk is taken from the device's memory
 // with its first block and given back with its last. The memory of a fresh chunk or large block is
-// zero. A small block in a chunk that is in use has the bytes of its predecessor.
+// zero. A small block in a chunk that is in use has the bytes of its predecessors.
 #pragma once
 
 #include <stdbool.h>
@@ -18,7 +18,7 @@
 enum {
     DM_HEAP_GRAIN = 512,
     DM_HEAP_CHUNK = 2 << 20,
-    DM_HEAP_SMALL = 1 << 20, // the largest block that shares a chunk
+    DM_HEAP_SMALL = DM_HEAP_CHUNK - DM_HEAP_GRAIN, // the largest block that shares a chunk
     DM_HEAP_BINS = 88,
 };
 
@@ -36,6 +36,7 @@ struct dm_block {
         grains_below; // size of this block, and of the one right below it in the chunk (0: this is
                       // the first)
     bool used;
+    bool was_zero; // when it was allocated; of blocks in chunks
 };
 
 struct dm_heap {
@@ -58,6 +59,9 @@ void dm_heap_finish(struct dm_heap *heap);
 
 // Returns 0, -EINVAL for size 0, or -ENOMEM if the device's memory or the host's is exhausted.
 int dm_heap_alloc(struct dm_heap *heap, uint64_t size, struct dm_block **out);
+// States that nobody has written the block, which is about to be freed: if it was zero, its bytes
+// need not be cleared when the chunk is used again.
+void dm_heap_set_unwritten(struct dm_block *block);
 // Returns 0, or -ENOMEM if the kernel has no mappings left to split one (large blocks only). The
 // block then stays in use.
 int dm_heap_free(struct dm_heap *heap, struct dm_block *block);
@@ -66,6 +70,8 @@ int dm_heap_free(struct dm_heap *heap, struct dm_block *block);
 struct dm_block *dm_heap_find(const struct dm_heap *heap, uint64_t va);
 // Whether a block has memory of its own, which no earlier block has used. It begins with zeros.
 bool dm_heap_is_fresh(const struct dm_block *block);
+// Returns the end of the chunk that a block is in, or of the memory of a large block.
+uint64_t dm_heap_span_end(const struct dm_block *block);
 // Returns the physical memory of a block, and the block's offset in it.
 struct dm_physical *dm_heap_physical(const struct dm_block *block, uint64_t *offset);
 // Finds the first block in use that starts at or above va. Returns NULL if no block does.

@@ -140,6 +140,10 @@ static bool place_block_linear(struct dm_layout *l, const struct dm_layout_desc 
     }
     if (l->dimensions == 3)
         depth_log2 = block_log2(BLOCK_DEPTH_LOG2_MOST, 1, l->level[0].depth);
+    if (desc->like) {
+        height_log2 = desc->like->block_height_log2_gob;
+        depth_log2 = desc->like->block_depth_log2_gob;
+    }
     if (desc->sparse)
         choose_tiles(l, &height_log2, &depth_log2);
     for (uint32_t i = 0; i < l->levels; i++) {

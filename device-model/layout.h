@@ -32,6 +32,8 @@ enum dm_layout_kind {
     DM_LAYOUT_SWIFTSHADER,
 };
 
+struct dm_layout_level;
+
 struct dm_layout_desc {
     enum dm_layout_kind kind;
     uint32_t element_B;
@@ -51,6 +53,8 @@ struct dm_layout_desc {
     uint32_t word_B;  // size of an element in sparse tiles; at least element_B. 0: element_B
     bool sparse; // block-linear 2D and 3D only: blocks as high and deep as tiles (sparse.h), if
                  // level 0 has a tile
+    const struct dm_layout_level *like; // block-linear only: blocks of the shape of this level's;
+                                        // NULL: the usual rule applies
 };
 
 struct dm_layout_level {

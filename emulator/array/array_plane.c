@@ -69,6 +69,7 @@ static CUresult plane_create(struct em_array *a, unsigned plane)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                        "out of host memory while creating a plane of an array");
     s->whole = a->storage;
+    s->whole->written = true; // perhaps through the plane
     s->offset_B = planes.offset_B[plane];
     s->storage = (struct em_storage){
         .references = 1,

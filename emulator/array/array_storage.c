@@ -9,6 +9,7 @@
 #include "array_tiles.h"
 #include "call.h"
 #include "context.h"
+#include "context_heap.h"
 #include "device.h"
 #include "inject.h"
 #include "lock.h"
@@ -68,6 +69,7 @@ void em_storage_access(struct em_access *access, struct em_storage *storage, uin
 {
     em_assert_locked();
     em_storage_ref(storage);
+    storage->written |= mode != EM_ACCESS_READ;
     em_access_init(access, &storage_access_ops, storage, mode);
     access->at = *at;
     access->extent = *extent;
@@ -82,17 +84,19 @@ void em_storage_before_read(const struct em_access *access)
         storage->before_read(storage);
 }
 
-// Memory from the device's heap.
+// Memory from a heap of the context.
 struct heap_storage {
     struct em_storage storage;
-    struct dm_heap *heap;
+    struct em_heap *heap;
     struct dm_block *block;
 };
 
 static void release_heap(struct em_storage *storage)
 {
     struct heap_storage *s = storage->owner;
-    dm_heap_free(s->heap, s->block);
+    if (!storage->written)
+        dm_heap_set_unwritten(s->block);
+    em_heap_free(s->heap, s->block);
     dm_free(s);
 }
 
@@ -107,24 +111,27 @@ CUresult em_storage_create(struct em_context *context, const struct em_array_pla
     if (plan->desc.Flags & (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING))
         return em_tiled_create(plan, out);
     struct heap_storage *s = dm_calloc(1, sizeof *s);
-    if (!s)
+    if (s)
+        s->heap = em_context_heap(context, em_heap_of_texels(plan->layout.element_B));
+    if (!s || !s->heap) {
+        dm_free(s);
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while creating an array");
-    s->heap = &memory->heap;
+    }
+    const uint64_t size_B = plan->layout.total_B;
     s->storage = (struct em_storage){.references = 1,
                                      .layout = plan->layout,
-                                     .size_B = plan->layout.size_B,
+                                     .size_B = size_B,
                                      .owner = s,
                                      .release = release_heap};
-    int status = em_inject(EM_INJECT_MEMORY)
-                     ? -ECANCELED
-                     : dm_heap_alloc(&memory->heap, plan->layout.size_B, &s->block);
+    int status =
+        em_inject(EM_INJECT_MEMORY) ? -ECANCELED : dm_heap_alloc(&s->heap->heap, size_B, &s->block);
     if (status) {
-        r = em_out_of_device_memory(context->device->ordinal, "an array", plan->layout.size_B,
-                                    status);
+        r = em_out_of_device_memory(context->device->ordinal, "an array", size_B, status);
         dm_free(s);
         return r;
     }
     s->storage.address = s->block->va;
+    s->storage.readable_B = dm_heap_span_end(s->block) - s->block->va;
     *out = &s->storage;
     return CUDA_SUCCESS;
 }

@@ -17,10 +17,14 @@ struct em_storage {
     struct dm_layout layout;
     uint64_t address; // device address of the layout's byte 0
     uint64_t size_B;  // size of the memory from `address` on
+    // Bytes from `address` on that exist, though they may belong to other arrays; at least size_B.
+    // 0: unknown
+    uint64_t readable_B;
     // A copy may fault, because another process can truncate the file or because nothing may be
     // mapped here.
     bool may_fault;
     bool mapped;               // on external memory
+    bool written;              // perhaps: by a copy, or through a surface
     bool of_graphics;          // the view of a mapped resource, whose memory outlives it
     const char *poison_reason; // why a copy poisons the context, as on the card; NULL if it does
                                // not
@@ -34,8 +38,8 @@ struct em_storage {
     const struct em_watch_ops *watch; // notified of commands that access the storage; may be NULL
 };
 
-// Allocates memory for an array from the heap of the context's device. Sparse arrays and arrays
-// with deferred mapping get addresses only, because cuMemMapArrayAsync maps their memory.
+// Allocates memory for an array from a heap of the context (context_heap.h). Sparse arrays and
+// arrays with deferred mapping get addresses only, because cuMemMapArrayAsync maps their memory.
 // Precondition: em_lock held.
 CUresult em_storage_create(struct em_context *context, const struct em_array_plan *plan,
                            struct em_storage **out);

@@ -41,7 +41,7 @@ static const struct dm_format_info *view_format(CUresourceViewFormat view, uint3
 // The levels of an array or mipmapped array that a texture shows.
 struct shown {
     const CUDA_ARRAY3D_DESCRIPTOR *desc;
-    const struct em_storage *storage;
+    struct em_storage *storage;
     uint32_t first_level, levels;
     uint32_t first_layer, layers;
 };
@@ -104,16 +104,38 @@ static enum kn_texture_shape shape_of(const CUDA_ARRAY3D_DESCRIPTOR *desc)
     return desc->Depth ? KN_TEXTURE_3D : desc->Height ? KN_TEXTURE_2D : KN_TEXTURE_1D;
 }
 
-// Makes a level of elements one of blocks of texels. The texels of the first level are halved, not
-// its blocks, so a level of 9 texels has 3 blocks, of which the array's level has 2 (recorded:
-// random_views blocks). Memory after the level is not read.
-static void show_blocks(struct kn_texture_level *to, const struct dm_layout *layout,
-                        uint32_t block_px, uint32_t level)
+// The layout that a view of blocks gives an array of elements, each of which is a block. The texels
+// of the first level are halved, not its blocks, so a level of 9 texels has 3 blocks, of which the
+// array's level has 2. The card computes the places of the levels from the view (recorded:
+// random_views blocks), so it may read memory that follows the array. Fails if no memory is there.
+static bool show_blocks(const struct em_storage *storage, uint32_t block_px, struct dm_layout *out)
+{
+    const struct dm_layout *layout = &storage->layout;
+    const struct dm_layout_level *first = &layout->level[0];
+    const struct dm_layout_desc d = {.kind = layout->kind,
+                                     .element_B = layout->element_B,
+                                     .block_px = block_px,
+                                     .width_px = (uint64_t)first->width_px * block_px,
+                                     .height_px = (uint64_t)first->height_px * block_px,
+                                     .depth = layout->dimensions == 3 ? first->depth : 0,
+                                     .layers = layout->layered ? layout->layers : 0,
+                                     .levels = layout->levels,
+                                     .cube = layout->cube,
+                                     .like = first};
+    const uint64_t most_B = storage->readable_B ? storage->readable_B : storage->size_B;
+
+    return layout->kind == DM_LAYOUT_BLOCK_LINEAR && !dm_layout_init(out, &d) &&
+           out->total_B <= most_B;
+}
+
+// The same for a level, in the array's layout: nothing that follows the level is read.
+static void show_level_blocks(struct kn_texture_level *to, const struct dm_layout *layout,
+                              uint32_t block_px, uint32_t level)
 {
     const struct dm_layout_level *first = &layout->level[0], *v = &layout->level[level];
     const bool tiled = layout->kind == DM_LAYOUT_BLOCK_LINEAR;
     const uint32_t columns = tiled ? (uint32_t)(v->pitch_B / layout->element_B) : v->width_el;
-    const uint32_t rows = tiled ? v->height_gob * 8 : v->height_el;
+    const uint32_t rows = tiled ? v->height_gob * DM_GOB_HEIGHT : v->height_el;
     const uint32_t width = first->width_px * block_px >> level;
     const uint32_t height = first->height_px * block_px >> level;
 
@@ -130,6 +152,7 @@ static bool prepare_array(struct em_texture *t)
     if (!find_shown(t, &s))
         return false;
     const struct dm_layout *layout = &s.storage->layout;
+    struct dm_layout blocks;
     const struct dm_format_info *format = em_array_format(s.desc);
     uint32_t channels = s.desc->NumChannels, scale = 1;
     if (t->has_view) {
@@ -147,11 +170,12 @@ static bool prepare_array(struct em_texture *t)
     k->block_linear = layout->kind == DM_LAYOUT_BLOCK_LINEAR;
     k->layers = s.layers;
     k->levels = s.levels < KN_TEXTURE_LEVELS_MAX ? s.levels : KN_TEXTURE_LEVELS_MAX;
+    const bool as_blocks = scale > 1 && show_blocks(s.storage, scale, &blocks);
     for (uint32_t i = 0; i < k->levels; i++) {
-        dm_texture_level(&k->level[i], (const void *)(uintptr_t)s.storage->address, layout,
-                         s.first_level + i, s.first_layer);
-        if (scale > 1)
-            show_blocks(&k->level[i], layout, scale, s.first_level + i);
+        dm_texture_level(&k->level[i], (const void *)(uintptr_t)s.storage->address,
+                         as_blocks ? &blocks : layout, s.first_level + i, s.first_layer);
+        if (scale > 1 && !as_blocks)
+            show_level_blocks(&k->level[i], layout, scale, s.first_level + i);
     }
     return true;
 }
@@ -232,6 +256,7 @@ void em_surface_prepare(struct em_texture *t)
     if (!find_shown(t, &s))
         return;
     keep_shown(t, &s);
+    s.storage->written = true; // as soon as a kernel uses it
     t->usable = dm_image_init(&t->image, (void *)(uintptr_t)s.storage->address, &s.storage->layout,
                               s.first_level, em_array_format(s.desc), s.desc->NumChannels);
 }

@@ -11,6 +11,7 @@
 #include "context_work.h"
 #include "profile.h"
 
+struct em_context_heaps;
 struct em_device;
 struct em_kernel_heap;
 struct em_stream;
@@ -29,6 +30,7 @@ struct em_context {
     struct em_stream *streams;         // all streams, also the default ones (stream.h)
     struct em_context_work work;       // commands that are not complete (context_work.h)
     struct em_allocation *allocations; // all memory that belongs to it (memory.h)
+    struct em_context_heaps *heaps;    // of its memory and arrays (context_heap.h); or NULL
     struct em_graphics *mapped; // the last of its resources that was mapped (graphics_write_back.c)
 
     unsigned usage;    // a created context starts with 1; each retain or cuCtxAttach adds 1

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "call.h"
+#include "context_heap.h"
 #include "ipc_shared.h"
 #include "memory_device.h"
 #include "order.h"
@@ -442,6 +443,7 @@ static void release_context(struct em_context *context)
     em_assert_locked();
     while (context->allocations)
         em_memory_remove(context->allocations);
+    em_context_heaps_end(context);
 }
 
 DM_STARTUP void em_memory_start(void)

@@ -9,6 +9,7 @@
 #include "alloc.h"
 #include "arithmetic.h"
 #include "call.h"
+#include "context_heap.h"
 #include "deadlock.h"
 #include "device.h"
 #include "inject.h"
@@ -97,7 +98,7 @@ CUresult em_device_memory(const struct em_device *device, struct em_device_memor
 
 static void release_block(struct em_allocation *a)
 {
-    dm_heap_free(&devices[a->device]->heap, a->owner);
+    em_heap_free(em_context_heap(a->context, EM_HEAP_LINEAR), a->owner);
     em_memory_freed();
     dm_free(a);
 }
@@ -141,7 +142,7 @@ void em_set_heap_mapping(struct em_allocation *a)
     a->block_id = a->mapping_base;
 }
 
-// Allocates from the heap of the context's device.
+// Allocates from the context's heap.
 static CUresult alloc_block(struct em_context *context, enum em_memory_kind kind, uint64_t size,
                             uint64_t *out)
 {
@@ -149,12 +150,18 @@ static CUresult alloc_block(struct em_context *context, enum em_memory_kind kind
     struct em_device_memory *memory = NULL;
     struct em_allocation *a = NULL;
     struct dm_block *block = NULL;
+    struct em_heap *heap = NULL;
     CUresult result = em_device_memory(context->device, &memory);
     if (result)
         goto fail;
     result = CUDA_ERROR_OUT_OF_MEMORY;
+    heap = em_context_heap(context, EM_HEAP_LINEAR);
+    if (!heap) {
+        em_fail(result, "out of host memory for the bookkeeping of the context's memory");
+        goto fail;
+    }
     int status =
-        em_inject(EM_INJECT_MEMORY) ? -ECANCELED : dm_heap_alloc(&memory->heap, size, &block);
+        em_inject(EM_INJECT_MEMORY) ? -ECANCELED : dm_heap_alloc(&heap->heap, size, &block);
     if (status) {
         block = NULL;
         em_out_of_device_memory(context->device->ordinal, "an allocation", size, status);
@@ -181,7 +188,7 @@ static CUresult alloc_block(struct em_context *context, enum em_memory_kind kind
     return CUDA_SUCCESS;
 fail:
     if (block)
-        dm_heap_free(&memory->heap, block);
+        em_heap_free(heap, block);
     dm_free(a);
     return result;
 }

@@ -12,6 +12,7 @@
 #include "space.h"
 
 struct em_device;
+struct em_heap;
 
 // The address space of all devices (unified addressing), from cuInit on. Precondition of every use:
 // em_lock held.
@@ -24,7 +25,9 @@ bool em_is_device_address(uint64_t address);
 
 struct em_device_memory {
     struct dm_vram vram;
-    struct dm_heap heap;
+    struct dm_heap heap;  // of the graphics APIs; those of contexts are in context_heap.h
+    struct em_heap *idle; // heaps of contexts that have ended
+    unsigned idle_count;
 };
 
 // Returns the memory of a device, and creates it at the first call. Fails with

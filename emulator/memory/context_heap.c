@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// The heaps of contexts.
+#include "context_heap.h"
+
+#include "alloc.h"
+#include "arithmetic.h"
+#include "context.h"
+#include "device.h"
+#include "lock.h"
+#include "memory_device.h"
+
+// Heaps that wait for another context have spare chunks, so only as many are kept as one needs.
+enum { IDLE_MOST = EM_HEAP_USES };
+
+struct em_context_heaps {
+    struct em_heap *of[EM_HEAP_USES]; // NULL before the first block
+};
+
+enum em_heap_use em_heap_of_texels(uint32_t element_B)
+{
+    return (enum em_heap_use)(EM_HEAP_TEXELS + dm_log2_up(element_B));
+}
+
+static struct em_heap *make_heap(const struct em_device *device)
+{
+    struct em_device_memory *memory;
+    if (em_device_memory(device, &memory))
+        return NULL;
+    struct em_heap *heap = memory->idle;
+    if (heap) {
+        memory->idle = heap->next;
+        memory->idle_count--;
+        heap->ended = false;
+        return heap;
+    }
+    heap = dm_calloc(1, sizeof *heap);
+    if (!heap)
+        return NULL;
+    heap->device = device->ordinal;
+    dm_heap_init(&heap->heap, &em_space, &memory->vram);
+    return heap;
+}
+
+struct em_heap *em_context_heap(struct em_context *context, enum em_heap_use use)
+{
+    em_assert_locked();
+    if (!context->heaps)
+        context->heaps = dm_calloc(1, sizeof *context->heaps);
+    if (context->heaps && !context->heaps->of[use])
+        context->heaps->of[use] = make_heap(context->device);
+    return context->heaps ? context->heaps->of[use] : NULL;
+}
+
+// Keeps an empty heap for another context, or ends it.
+static void retire_heap(struct em_heap *heap)
+{
+    struct em_device_memory *memory;
+    if (em_device_memory(&em_devices[heap->device], &memory) || memory->idle_count == IDLE_MOST) {
+        dm_heap_finish(&heap->heap);
+        dm_free(heap);
+        return;
+    }
+    heap->next = memory->idle;
+    memory->idle = heap;
+    memory->idle_count++;
+}
+
+void em_heap_free(struct em_heap *heap, struct dm_block *block)
+{
+    em_assert_locked();
+    dm_heap_free(&heap->heap, block);
+    if (heap->ended && !heap->heap.blocks)
+        retire_heap(heap);
+}
+
+void em_context_heaps_end(struct em_context *context)
+{
+    em_assert_locked();
+    if (!context->heaps)
+        return;
+    for (int use = 0; use < EM_HEAP_USES; use++) {
+        struct em_heap *heap = context->heaps->of[use];
+        if (!heap)
+            continue;
+        heap->ended = true;
+        if (!heap->heap.blocks)
+            retire_heap(heap);
+    }
+    dm_free(context->heaps);
+    context->heaps = NULL;
+}
