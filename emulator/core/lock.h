@@ -109,9 +109,9 @@ static inline bool em_lock_unless_sharing(void)
 // em_lock_briefly, and returns NULL.
 static inline struct em_share *em_share_or_lock_briefly(void)
 {
-    struct em_share *share = em_share_enter(em_thread());
+    struct em_share *share = em_share_enter();
     if (__builtin_expect(!share, 1) && __builtin_expect(!em_lock_unless_sharing(), 0)) {
-        share = em_share_enter(em_thread());
+        share = em_share_enter();
         if (!share)
             em_lock_briefly();
     }

@@ -63,11 +63,9 @@ static inline bool em_is_sharing(void)
 
 // Enters if sharing is on. Returns the thread's slot, or NULL: then the call has to take em_lock.
 struct em_share *em_share_try(struct em_thread *self);
-static inline struct em_share *em_share_enter(struct em_thread *self)
+static inline struct em_share *em_share_enter(void)
 {
-    if (__builtin_expect(!em_is_sharing(), 1))
-        return NULL;
-    return em_share_try(self);
+    return __builtin_expect(em_is_sharing(), 0) ? em_share_try(em_thread()) : NULL;
 }
 
 static inline void em_share_leave(struct em_share *share)

@@ -298,7 +298,7 @@ static bool attributes_shared(unsigned count, const CUpointer_attribute *attribu
         wanted[i] = attributes[i];
         known = data[i];
     }
-    struct em_share *share = known ? em_share_enter(em_thread()) : NULL;
+    struct em_share *share = known ? em_share_enter() : NULL;
     if (!share)
         return false;
     const struct em_allocation *a = em_memory_find_shared(address, 0);
