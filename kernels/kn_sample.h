@@ -110,6 +110,9 @@ struct kn_texture {
     uint32_t layers;   // at least 1; a cube has 6. Ignored if the shape has no layers
     uint32_t levels;   // at least 1
     struct kn_texture_level level[KN_TEXTURE_LEVELS_MAX];
+    // Levels of the resource before the first one of the texture, which gradients count from, and
+    // the texels of the very first one; `whole` counts only if there are some.
+    uint32_t levels_before, whole[3];
 
     enum kn_address address[3];
     bool normalized;     // coordinates from 0 to 1 (CU_TRSF_NORMALIZED_COORDINATES)
@@ -128,6 +131,7 @@ struct kn_texture {
     int32_t bias_256, lod_min_256, lod_max_256; // in units of 1/256
     int32_t anisotropy_256;                     // log2 of the ratio, in units of 1/256
     bool filter;                                // `linear`, and the format can be filtered
+    bool sums;                                  // a single texel counts as a sum of weight 1
     uint32_t border_value[4];                   // as a texel before the filter
 };
 

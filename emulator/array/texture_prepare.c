@@ -170,6 +170,12 @@ static bool prepare_array(struct em_texture *t)
     k->block_linear = layout->kind == DM_LAYOUT_BLOCK_LINEAR;
     k->layers = s.layers;
     k->levels = s.levels < KN_TEXTURE_LEVELS_MAX ? s.levels : KN_TEXTURE_LEVELS_MAX;
+    // Only of a mipmapped array: a level as an array is a texture of its own.
+    if (t->resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY)
+        k->levels_before = s.first_level;
+    k->whole[0] = layout->level[0].width_px * scale;
+    k->whole[1] = layout->level[0].height_px * scale;
+    k->whole[2] = layout->level[0].depth;
     const bool as_blocks = scale > 1 && show_blocks(s.storage, scale, &blocks);
     for (uint32_t i = 0; i < k->levels; i++) {
         dm_texture_level(&k->level[i], (const void *)(uintptr_t)s.storage->address,

@@ -96,7 +96,7 @@ static void lane_sample(const struct kn_texture *t, struct kn_lod lod, const str
     kn_footprint(t, lod, lane, t->filter, &taps);
     texels_read(t, lod.level, &taps, 0, &texels);
     texels.lower = taps.upper / taps.count;
-    texels_filter(t, &texels, t->filter || t->mip_linear, 0, result);
+    texels_filter(t, &texels, t->sums, 0, result);
 }
 
 // The same for the samples of an anisotropic filter.

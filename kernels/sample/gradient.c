@@ -196,16 +196,29 @@ static uint32_t difference(uint32_t at, uint32_t d)
     return kn_float_bits(inside || from != from ? to - from : 0x1p60f);
 }
 
+// The extents of the first level, from which gradients become texels. If levels come before it, its
+// extents are parts of those of the very first one, not rounded to texels.
+// [random_views, 3D textures]
+static void extents_of(const struct kn_texture *t, double size[3])
+{
+    const struct kn_texture_level *l = &t->level[0];
+    const double part = t->levels_before ? 1.0 / (double)(UINT64_C(1) << t->levels_before) : 1;
+    const uint32_t texels[3] = {l->width, l->height, l->depth};
+
+    for (unsigned i = 0; i < 3; i++)
+        size[i] = t->levels_before ? t->whole[i] * part : texels[i];
+}
+
 static struct vector vector_of(const struct kn_texture *t, const struct kn_lane *lane,
                                const uint32_t d[3])
 {
-    const struct kn_texture_level *l = &t->level[0];
     const bool slices = t->shape == KN_TEXTURE_3D;
     const bool row = t->shape == KN_TEXTURE_1D || t->shape == KN_TEXTURE_1D_LAYERED;
     const unsigned axes = slices ? 3 : row ? 1 : 2;
-    const double size[3] = {l->width, l->height, l->depth};
+    double size[3];
     struct vector v = {{0, 0, 0}};
 
+    extents_of(t, size);
     for (unsigned i = 0; i < axes; i++)
         v.part[i] = component(slices ? difference(lane->coordinate[i], d[i]) : d[i],
                               t->normalized ? size[i] : 1);
@@ -251,11 +264,12 @@ static struct vector on_face(unsigned face, struct vector v)
 static struct kn_gradient cube_gradient(const struct kn_texture *t, const struct kn_lane *lane,
                                         const uint32_t dx[3], const uint32_t dy[3])
 {
-    const double size = t->level[0].width;
+    double size[3];
     struct kn_lane beside = *lane, below = *lane;
     struct kn_cube_point at, right, down;
     struct vector x, y, axis;
 
+    extents_of(t, size);
     for (unsigned i = 0; i < 3; i++) {
         const float c = kn_float_of_bits(lane->coordinate[i]);
         beside.coordinate[i] = kn_float_bits(c + kn_float_of_bits(dx[i]));
@@ -264,8 +278,8 @@ static struct kn_gradient cube_gradient(const struct kn_texture *t, const struct
     at = kn_cube_point(lane);
     right = kn_cube_point(&beside);
     down = kn_cube_point(&below);
-    x = cube_vector(&at, &right, size);
-    y = cube_vector(&at, &down, size);
+    x = cube_vector(&at, &right, size[0]);
+    y = cube_vector(&at, &down, size[0]);
     if (at.face != right.face || at.face != down.face)
         return (struct kn_gradient){.length = longest(length_of(x), length_of(y))};
     axis = on_face(at.face, longest_of_pair(x, y));

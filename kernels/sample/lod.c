@@ -106,7 +106,9 @@ struct kn_lod kn_lod_gradient(const struct kn_texture *t, const struct kn_lane *
     const int32_t length = lod_of_length(g.length);
     const int32_t ratio = kn_probes_ratio(t, length, lod_of_length(g.area), g.axis);
     const struct kn_lod levels = lod_levels(t, lod_biased(t, length - ratio));
+    // The shorter axis of the samples is at least a texel of the very first level.
+    const int32_t most = length + 256 * (int32_t)t->levels_before;
 
-    *probes = kn_probes_plan(ratio < length ? ratio : length, g.axis, levels);
+    *probes = kn_probes_plan(ratio < most ? ratio : most, g.axis, levels);
     return levels;
 }

@@ -44,9 +44,12 @@ void kn_texture_prepare_for(struct kn_texture *t, unsigned flags)
     t->element_B = kn_texel_B(t->texel, t->channels);
     t->filter = t->linear;
     kn_lod_prepare(t);
+    // [random_views, packed] Three-dimensional textures have no anisotropic filter.
+    t->sums = t->filter || t->mip_linear || (t->anisotropy_256 && t->shape != KN_TEXTURE_3D);
     kn_texel_border(t, t->border_value);
     t->base_level = kn_lod_base(t).level;
-    fast = kn_lod_base(t).fraction ? 0 : fast_choose(t, flags);
+    // The fast functions take a single texel as it is.
+    fast = kn_lod_base(t).fraction || (t->sums && !t->filter) ? 0 : fast_choose(t, flags);
     t->run = fast ? fast : kn_fetch_base;
     t->run_level = kn_fetch_level;
     t->run_gradient = kn_fetch_gradient;
