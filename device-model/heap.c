@@ -16,7 +16,6 @@
 
 enum {
     LARGE_ALIGN = 32 << 20, // for blocks of this size and more
-    SPARES_MAX = 8,
 };
 
 // Makes an owner for `spans` (dm_chunk_of).
@@ -215,12 +214,13 @@ void dm_heap_init(struct dm_heap *heap, struct dm_space *space, struct dm_vram *
     heap->space = space;
     heap->vram = vram;
     heap->map_flags = DM_MAP_READ | DM_MAP_WRITE;
+    heap->spares_most = DM_HEAP_SPARES;
     dm_rangemap_init(&heap->spans);
 }
 
-void dm_heap_trim(struct dm_heap *heap)
+void dm_heap_trim(struct dm_heap *heap, unsigned kept)
 {
-    while (heap->spare) {
+    while (heap->spares > kept) {
         struct dm_chunk *next = heap->spare->next;
         if (heap_drop_chunk(heap, heap->spare))
             return;
@@ -321,7 +321,7 @@ int dm_heap_alloc(struct dm_heap *heap, uint64_t size, struct dm_block **out)
 static void chunk_emptied(struct dm_heap *heap, struct dm_chunk *c)
 {
     bin_remove(heap, &c->blocks[0]);
-    if (heap->spares >= SPARES_MAX && heap_drop_chunk(heap, c) == 0)
+    if (heap->spares >= heap->spares_most && heap_drop_chunk(heap, c) == 0)
         return;
     // cuMemGetInfo must show the memory as free at once.
     dm_vram_uncommit(heap->vram, c->physical->committed);

@@ -20,6 +20,7 @@ enum {
     DM_HEAP_CHUNK = 2 << 20,
     DM_HEAP_SMALL = DM_HEAP_CHUNK - DM_HEAP_GRAIN, // the largest block that shares a chunk
     DM_HEAP_BINS = 88,
+    DM_HEAP_SPARES = 8,
 };
 
 struct dm_chunk;
@@ -49,8 +50,8 @@ struct dm_heap {
     uint64_t filled[2];     // a bit for each bin that has a block
     struct dm_chunk *spare; // empty chunks: not committed, but still mapped, so that a steady state
                             // needs no system calls
-    unsigned spares;
-    uint64_t blocks; // in use
+    unsigned spares, spares_most; // spares_most: DM_HEAP_SPARES, unless the caller sets it
+    uint64_t blocks;              // in use
 };
 
 void dm_heap_init(struct dm_heap *heap, struct dm_space *space, struct dm_vram *vram);
@@ -76,5 +77,5 @@ uint64_t dm_heap_span_end(const struct dm_block *block);
 struct dm_physical *dm_heap_physical(const struct dm_block *block, uint64_t *offset);
 // Finds the first block in use that starts at or above va. Returns NULL if no block does.
 struct dm_block *dm_heap_next(const struct dm_heap *heap, uint64_t va);
-// Gives the memory of empty chunks back to the host.
-void dm_heap_trim(struct dm_heap *heap);
+// Gives the memory of empty chunks back to the host, except `kept` of them.
+void dm_heap_trim(struct dm_heap *heap, unsigned kept);

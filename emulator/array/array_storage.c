@@ -105,7 +105,10 @@ CUresult em_storage_create(struct em_context *context, const struct em_array_pla
 {
     em_assert_locked();
     struct em_device_memory *memory;
-    CUresult r = em_device_memory(context->device, &memory);
+    // Another thread may have destroyed the context since this call found it alive.
+    CUresult r = em_context_error_state(context) == EM_DESTROYED
+                     ? em_context_error(context)
+                     : em_device_memory(context->device, &memory);
     if (r)
         return r;
     if (plan->desc.Flags & (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING))

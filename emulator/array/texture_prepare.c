@@ -128,16 +128,17 @@ static bool show_blocks(const struct em_storage *storage, uint32_t block_px, str
            out->total_B <= most_B;
 }
 
-// The same for a level, in the array's layout: nothing that follows the level is read.
+// The same for a level in the array's layout: of an array of its own, which has as many blocks as
+// elements [level_views]; or of a mipmapped array, of which nothing that follows the level is read.
 static void show_level_blocks(struct kn_texture_level *to, const struct dm_layout *layout,
-                              uint32_t block_px, uint32_t level)
+                              uint32_t block_px, uint32_t level, bool alone)
 {
     const struct dm_layout_level *first = &layout->level[0], *v = &layout->level[level];
     const bool tiled = layout->kind == DM_LAYOUT_BLOCK_LINEAR;
     const uint32_t columns = tiled ? (uint32_t)(v->pitch_B / layout->element_B) : v->width_el;
     const uint32_t rows = tiled ? v->height_gob * DM_GOB_HEIGHT : v->height_el;
-    const uint32_t width = first->width_px * block_px >> level;
-    const uint32_t height = first->height_px * block_px >> level;
+    const uint32_t width = alone ? v->width_el * block_px : first->width_px * block_px >> level;
+    const uint32_t height = alone ? v->height_el * block_px : first->height_px * block_px >> level;
 
     to->width = width < columns * block_px ? width : columns * block_px;
     to->height = height < rows * block_px ? height : rows * block_px;
@@ -170,18 +171,17 @@ static bool prepare_array(struct em_texture *t)
     k->block_linear = layout->kind == DM_LAYOUT_BLOCK_LINEAR;
     k->layers = s.layers;
     k->levels = s.levels < KN_TEXTURE_LEVELS_MAX ? s.levels : KN_TEXTURE_LEVELS_MAX;
-    // Only of a mipmapped array: a level as an array is a texture of its own.
-    if (t->resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY)
-        k->levels_before = s.first_level;
+    const bool alone = t->resource.resType == CU_RESOURCE_TYPE_ARRAY; // perhaps a level
+    k->levels_before = alone ? 0 : s.first_level;
     k->whole[0] = layout->level[0].width_px * scale;
     k->whole[1] = layout->level[0].height_px * scale;
     k->whole[2] = layout->level[0].depth;
-    const bool as_blocks = scale > 1 && show_blocks(s.storage, scale, &blocks);
+    const bool as_blocks = scale > 1 && !alone && show_blocks(s.storage, scale, &blocks);
     for (uint32_t i = 0; i < k->levels; i++) {
         dm_texture_level(&k->level[i], (const void *)(uintptr_t)s.storage->address,
                          as_blocks ? &blocks : layout, s.first_level + i, s.first_layer);
         if (scale > 1 && !as_blocks)
-            show_level_blocks(&k->level[i], layout, scale, s.first_level + i);
+            show_level_blocks(&k->level[i], layout, scale, s.first_level + i, alone);
     }
     return true;
 }

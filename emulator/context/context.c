@@ -2,6 +2,7 @@
 // Creates, begins, ends and destroys contexts, and calls the observers at the end of each.
 #include "context.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "alloc.h"
@@ -33,6 +34,7 @@ DM_STARTUP void em_context_observe(enum em_context_observers who,
 static void context_finish(struct em_object *object)
 {
     struct em_context *c = (struct em_context *)object;
+    assert(!c->heaps);
     dm_free(c->default_stream);
     dm_free(c);
 }

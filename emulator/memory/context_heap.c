@@ -2,6 +2,8 @@
 // The heaps of contexts.
 #include "context_heap.h"
 
+#include <assert.h>
+
 #include "alloc.h"
 #include "arithmetic.h"
 #include "context.h"
@@ -9,8 +11,11 @@
 #include "lock.h"
 #include "memory_device.h"
 
-// Heaps that wait for another context have spare chunks, so only as many are kept as one needs.
-enum { IDLE_MOST = EM_HEAP_USES };
+enum {
+    IDLE_MOST = EM_HEAP_USES, // heaps that wait for another context: as many as one needs
+    IDLE_SPARES = 1,          // the spare chunks of each
+    TEXELS_SPARES = 2         // the same of a heap of arrays that is in use
+};
 
 struct em_context_heaps {
     struct em_heap *of[EM_HEAP_USES]; // NULL before the first block
@@ -44,11 +49,21 @@ static struct em_heap *make_heap(const struct em_device *device)
 struct em_heap *em_context_heap(struct em_context *context, enum em_heap_use use)
 {
     em_assert_locked();
+    assert(context->heaps || em_context_error_state(context) != EM_DESTROYED);
     if (!context->heaps)
         context->heaps = dm_calloc(1, sizeof *context->heaps);
     if (context->heaps && !context->heaps->of[use])
         context->heaps->of[use] = make_heap(context->device);
-    return context->heaps ? context->heaps->of[use] : NULL;
+    struct em_heap *heap = context->heaps ? context->heaps->of[use] : NULL;
+    if (heap)
+        heap->heap.spares_most = use == EM_HEAP_LINEAR ? DM_HEAP_SPARES : TEXELS_SPARES;
+    return heap;
+}
+
+static void end_heap(struct em_heap *heap)
+{
+    dm_heap_finish(&heap->heap);
+    dm_free(heap);
 }
 
 // Keeps an empty heap for another context, or ends it.
@@ -56,10 +71,10 @@ static void retire_heap(struct em_heap *heap)
 {
     struct em_device_memory *memory;
     if (em_device_memory(&em_devices[heap->device], &memory) || memory->idle_count == IDLE_MOST) {
-        dm_heap_finish(&heap->heap);
-        dm_free(heap);
+        end_heap(heap);
         return;
     }
+    dm_heap_trim(&heap->heap, IDLE_SPARES);
     heap->next = memory->idle;
     memory->idle = heap;
     memory->idle_count++;
@@ -88,4 +103,15 @@ void em_context_heaps_end(struct em_context *context)
     }
     dm_free(context->heaps);
     context->heaps = NULL;
+}
+
+void em_heaps_drop_idle(struct em_device_memory *memory)
+{
+    em_assert_locked();
+    while (memory->idle) {
+        struct em_heap *next = memory->idle->next;
+        end_heap(memory->idle);
+        memory->idle = next;
+    }
+    memory->idle_count = 0;
 }

@@ -12,6 +12,7 @@
 #include "heap.h"
 
 struct em_context;
+struct em_device_memory;
 
 enum em_heap_use {
     EM_HEAP_LINEAR,
@@ -30,9 +31,12 @@ struct em_heap {
 enum em_heap_use em_heap_of_texels(uint32_t element_B);
 
 // Returns a heap of a context, and makes it at the first call. NULL: out of host memory.
-// Precondition: em_lock held; the memory of the context's device exists (em_device_memory).
+// Precondition: em_lock held; the context has not ended, or its heap exists; the memory of its
+// device exists (em_device_memory).
 struct em_heap *em_context_heap(struct em_context *context, enum em_heap_use use);
 // Frees a block. If its context has ended, the heap may end too. Precondition: em_lock held.
 void em_heap_free(struct em_heap *heap, struct dm_block *block);
 // The context ends, and its memory and arrays have ended. Precondition: em_lock held.
 void em_context_heaps_end(struct em_context *context);
+// Ends the heaps that no context uses. Precondition: em_lock held.
+void em_heaps_drop_idle(struct em_device_memory *memory);

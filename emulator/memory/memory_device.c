@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cuMemAlloc and cuMemFree over the device's heap, and the accounting of each device's memory.
+// cuMemAlloc and cuMemFree over the heaps of contexts, and the accounting of each device's memory.
 #include "memory_device.h"
 
 #include <errno.h>
@@ -118,7 +118,7 @@ CUresult em_out_of_device_memory(int device, const char *noun, uint64_t size, in
                        "%s of %llu bytes fails, as cardlessFuzzFail asked", noun,
                        (unsigned long long)size);
     // The device has enough memory, but the host does not.
-    if (size <= free_B)
+    if (size <= free_B / GRANULE_B * GRANULE_B)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                        "the host is out of memory, addresses, mappings (vm.max_map_count) or file "
                        "descriptors for %s of %llu bytes: %s",
@@ -151,7 +151,10 @@ static CUresult alloc_block(struct em_context *context, enum em_memory_kind kind
     struct em_allocation *a = NULL;
     struct dm_block *block = NULL;
     struct em_heap *heap = NULL;
-    CUresult result = em_device_memory(context->device, &memory);
+    // Another thread may have destroyed the context since this call found it alive.
+    CUresult result = em_context_error_state(context) == EM_DESTROYED
+                          ? em_context_error(context)
+                          : em_device_memory(context->device, &memory);
     if (result)
         goto fail;
     result = CUDA_ERROR_OUT_OF_MEMORY;
@@ -219,6 +222,9 @@ void em_memory_close_freed(void)
 void em_memory_drop_kept(void)
 {
     em_assert_locked();
+    for (int i = 0; i < device_capacity; i++)
+        if (devices[i])
+            em_heaps_drop_idle(devices[i]);
     dm_kept_drop(&em_space, 0, UINT64_MAX);
 }
 

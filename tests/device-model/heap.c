@@ -186,7 +186,7 @@ static void out_of_memory(uint64_t size)
 {
     for (uint64_t n = 1;; n++) {
         struct dm_block *b;
-        dm_heap_trim(&heap);
+        dm_heap_trim(&heap, 0);
         dm_kept_drop(&space, 0, UINT64_MAX); // else it would make room for a second try
         EXPECT_EQ(space.mapped.count, 0);
         dm_alloc_fail_after(n);
