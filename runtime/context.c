@@ -2,6 +2,8 @@
 // The lazy primary context, and its interplay with contexts of the driver API.
 #include "context.h"
 
+#include <stdatomic.h>
+
 #include "driver.h"
 #include "error.h"
 #include "fat_binary.h"
@@ -108,14 +110,18 @@ static int primary_device(struct rt_thread *self, CUcontext context)
     const uint32_t resets = __atomic_load_n(&rt_context_resets, __ATOMIC_RELAXED);
     if (self->context == context && self->resets == resets)
         return self->primary_device;
-    self->resets = resets;
-    self->primary_device = -1;
+    int found = -1;
     if (!rt_cu.cuDeviceGetCount(&devices))
         for (int i = devices - 1; i >= 0; i--)
             if (is_primary_of(context, i))
-                self->primary_device = i;
+                found = i;
+    self->context = NULL; // meanwhile, so that a signal handler finds no half of an answer
+    atomic_signal_fence(memory_order_seq_cst);
+    self->resets = resets;
+    self->primary_device = found;
+    atomic_signal_fence(memory_order_seq_cst);
     self->context = context;
-    return self->primary_device;
+    return found;
 }
 
 bool rt_context_is_own(void)

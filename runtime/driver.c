@@ -14,7 +14,10 @@ struct rt_cu rt_cu;
 enum rt_driver_state rt_driver_state;
 const struct rt_recorder *rt_recorder;
 
+bool rt_driver_reports;
+
 static pthread_once_t load_once = PTHREAD_ONCE_INIT;
+static bool loaded; // load_once is done
 static void *library;
 static char load_error[256];
 
@@ -45,11 +48,20 @@ static void driver_load(void)
         get = (const struct rt_recorder *(*)(void))dlsym(library, "cardlessGetRecorder");
     if (get)
         __atomic_store_n(&rt_recorder, get(), __ATOMIC_RELAXED);
+    rt_driver_reports = library && dlsym(library, "cardlessReport");
+    __atomic_store_n(&loaded, true, __ATOMIC_RELEASE);
 }
 
 bool rt_driver_is_loaded(void)
 {
+    struct rt_thread *self = rt_thread();
+    if (__atomic_load_n(&loaded, __ATOMIC_ACQUIRE))
+        return library;
+    if (self->finds_driver)
+        return false;
+    self->finds_driver = true;
     pthread_once(&load_once, driver_load);
+    self->finds_driver = false;
     return library;
 }
 
@@ -78,12 +90,17 @@ static cudaError_t driver_insufficient(int version)
 static cudaError_t driver_start(bool quietly)
 {
     int version = 0, devices = 0;
+    if (!rt_driver_is_loaded())
+        return quietly ? cudaErrorInsufficientDriver : driver_insufficient(version);
+    CUresult r = rt_cu.cuDriverGetVersion(&version);
+    if (r == CUDA_ERROR_NOT_PERMITTED) // to a signal handler
+        return rt_error(r);
     // Manual, cudaErrorInsufficientDriver: "the installed NVIDIA CUDA driver is older than the CUDA
     // runtime library". A driver of the same major version is new enough (CUDA's minor version
     // compatibility).
-    if (!rt_driver_is_loaded() || rt_cu.cuDriverGetVersion(&version) || version < RT_MAJOR * 1000)
+    if (r || version < RT_MAJOR * 1000)
         return quietly ? cudaErrorInsufficientDriver : driver_insufficient(version);
-    CUresult r = rt_cu.cuInit(0);
+    r = rt_cu.cuInit(0);
     if (!r)
         r = rt_cu.cuDeviceGetCount(&devices);
     if (r)

@@ -40,16 +40,24 @@ cudaError_t rt_driver_start(void);
 // The same without messages, for calls that do not need the driver.
 cudaError_t rt_driver_start_quietly(void);
 
-// Whether the driver's functions can be called, also if it has no device.
+// Whether the driver's functions can be called, also if it has no device. Loads the driver first.
+// Returns false if the thread is doing that already: in calls of signal handlers.
 bool rt_driver_is_loaded(void);
+
+// Whether the driver writes messages for this library, as Cardless's does. False until it is
+// loaded.
+extern bool rt_driver_reports;
 
 // A function that only some drivers export, or NULL. Bodies should work without it.
 void *rt_driver_symbol(const char *name);
 
-static inline cudaError_t rt_driver_error_quietly(void)
+static inline bool rt_driver_is_ready(void)
 {
     return __builtin_expect(__atomic_load_n(&rt_driver_state, __ATOMIC_ACQUIRE) == RT_DRIVER_READY,
-                            1)
-               ? cudaSuccess
-               : rt_driver_start_quietly();
+                            1);
+}
+
+static inline cudaError_t rt_driver_error_quietly(void)
+{
+    return rt_driver_is_ready() ? cudaSuccess : rt_driver_start_quietly();
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include <stdbool.h>
 
+#include "interrupt.h"
 #include "readable.h"
 #include "rt.h"
 #include "rt_exports.h"
@@ -18,18 +19,24 @@ static inline __attribute__((always_inline)) const struct rt_entry *
 rt_begin(struct rt_thread *self, const struct rt_entry *entry)
 {
     const struct rt_entry *outer = self->entry;
+    self->entry = entry;
     if (__builtin_expect(!self->caller, 0))
         rt_thread_start(self);
-    self->entry = *self->caller = entry;
+    *self->caller = entry;
     *self->call_site = __builtin_return_address(0);
     return outer;
 }
 
 // Every call tries to start the driver (recorded: lazy/error-name). If that fails, the thread's
 // last error says so, even if the call itself succeeds (recorded: start/no-device). Only calls that
-// need the driver print a message then: they try again.
-static inline void rt_start(struct rt_thread *self)
+// need the driver print a message then: they try again. A call inside another one only tries then:
+// it may be one of a signal handler that the driver refuses, with a sentence each time.
+static inline void rt_start(struct rt_thread *self, const struct rt_entry *outer)
 {
+    if (__builtin_expect(outer != NULL, 0) && !rt_driver_is_ready()) {
+        self->driver_error = cudaErrorInitializationError;
+        return;
+    }
     self->driver_error = rt_driver_error_quietly();
     if (__builtin_expect(self->driver_error != cudaSuccess, 0))
         self->last_error = self->driver_error;

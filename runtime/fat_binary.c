@@ -6,6 +6,46 @@
 
 #include "image.h"
 
+// Begins to load a binary. A thread that loads one already, for the call `outer`, is in a signal
+// handler or in a function of the program that the driver calls. It must not wait then: neither for
+// itself, nor for a thread that may wait for it in the same way.
+static cudaError_t loading_begin(struct rt_binary *binary, const struct rt_entry *outer)
+{
+    if (outer) {
+        if (!pthread_mutex_trylock(&binary->loading))
+            return cudaSuccess;
+        return rt_fail(cudaErrorNotPermitted,
+                       "a signal handler or a callback makes this call while %s of the same thread "
+                       "loads kernels; make the call later",
+                       outer->name);
+    }
+    rt_thread()->loader = rt_thread()->entry; // first, so that a signal handler sees it
+    pthread_mutex_lock(&binary->loading);
+    return cudaSuccess;
+}
+
+static void loading_end(struct rt_binary *binary, const struct rt_entry *outer)
+{
+    pthread_mutex_unlock(&binary->loading);
+    rt_thread()->loader = outer;
+}
+
+static cudaError_t binary_load_once(struct rt_binary *binary, CUlibrary *library)
+{
+    const struct rt_entry *outer = rt_thread()->loader;
+    const cudaError_t error = loading_begin(binary, outer);
+    if (error != cudaSuccess)
+        return error;
+    CUresult result = CUDA_SUCCESS;
+    *library = atomic_load(&binary->library);
+    if (!*library)
+        result = rt_image_load(binary, library);
+    if (result == CUDA_SUCCESS)
+        atomic_store(&binary->library, *library);
+    loading_end(binary, outer);
+    return rt_error(result);
+}
+
 cudaError_t rt_binary_load(struct rt_binary *binary, CUlibrary *library)
 {
     *library = atomic_load_explicit(&binary->library, memory_order_acquire);
@@ -23,16 +63,9 @@ cudaError_t rt_binary_load(struct rt_binary *binary, CUlibrary *library)
     }
     RT_TRY(rt_cu.cuThreadExchangeStreamCaptureMode(&mode));
     rt_binaries_unload();
-    pthread_mutex_lock(&binary->loading);
-    CUresult result = CUDA_SUCCESS;
-    *library = atomic_load(&binary->library);
-    if (!*library)
-        result = rt_image_load(binary, library);
-    if (result == CUDA_SUCCESS)
-        atomic_store(&binary->library, *library);
-    pthread_mutex_unlock(&binary->loading);
+    const cudaError_t error = binary_load_once(binary, library);
     RT_TRY(rt_cu.cuThreadExchangeStreamCaptureMode(&mode));
-    return rt_error(result);
+    return error;
 }
 
 // Binaries whose libraries are still to be unloaded.

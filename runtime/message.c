@@ -14,13 +14,12 @@ _Static_assert(sizeof(struct rt_messages) == sizeof(cardlessReports), "messages 
 
 enum { SHOWN_MAX = 8 };
 
-// Whether messages of a process without Cardless's driver are wanted.
-static bool wanted_on_stderr(void)
+bool rt_may_write(unsigned *shown)
 {
     const char *setting = secure_getenv("CARDLESS_DIAGNOSTICS");
-    if (setting && *setting)
-        return strcmp(setting, "off") != 0;
-    return !rt_driver_is_loaded();
+    const bool wanted = setting && *setting ? strcmp(setting, "off") != 0
+                                            : !rt_driver_is_loaded() || rt_driver_reports;
+    return wanted && __atomic_fetch_add(shown, 1, __ATOMIC_RELAXED) < SHOWN_MAX;
 }
 
 void rt_explain(unsigned *shown, cudaError_t code, const char *format, ...)
@@ -36,7 +35,7 @@ void rt_explain(unsigned *shown, cudaError_t code, const char *format, ...)
         report(shown, rt_cudaGetErrorName(code), text);
         return;
     }
-    if (!wanted_on_stderr() || __atomic_fetch_add(shown, 1, __ATOMIC_RELAXED) >= SHOWN_MAX)
+    if (!rt_may_write(shown))
         return;
     const struct rt_entry *entry = rt_thread()->entry;
     fprintf(stderr, "cardless: %s: %s: %s\n", entry ? entry->name : "libcudart",

@@ -2,6 +2,8 @@
 // Messages for people about errors that the runtime finds itself. Those that the driver finds are
 // the driver's to explain.
 #pragma once
+#include <stdbool.h>
+
 #include "types.h"
 
 // Reports why the call that runs fails, and returns `code`. The message names the argument, its
@@ -19,6 +21,9 @@
 // `shown` belongs to the place that reports: it counts the messages, because at most 8 are shown.
 void rt_explain(unsigned *shown, cudaError_t code, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
+
+// Whether this library should write a message to stderr itself. Counts it in `shown`.
+bool rt_may_write(unsigned *shown);
 
 // For calls of the driver that may fail without the program's fault: until rt_messages_end, the
 // driver's messages of this thread are stored, one a line, and not written.

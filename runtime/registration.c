@@ -4,9 +4,20 @@
 // The names and prototypes are those that nvcc and clang emit calls to. Most are called before
 // main, so only rt___cudaInitModule() should ever call the driver.
 #include "fat_binary.h"
+#include "interrupt.h"
+
+// Whether a signal handler that has interrupted a part with registry_mutex opens or closes a
+// library. The library's code may register while the driver is loaded: that needs no driver.
+static bool registration_refused(const char *function)
+{
+    struct rt_thread *self = rt_thread();
+    return __builtin_expect(self->registry_locks, 0) && rt_refuse(self, function);
+}
 
 void **rt___cudaRegisterFatBinary(void *fatCubin)
 {
+    if (registration_refused("__cudaRegisterFatBinary"))
+        return NULL;
     return (void **)rt_registry_add(fatCubin);
 }
 
@@ -19,7 +30,8 @@ void rt___cudaRegisterFatBinaryEnd(void **fatCubinHandle)
 
 void rt___cudaUnregisterFatBinary(void **fatCubinHandle)
 {
-    rt_registry_remove(fatCubinHandle);
+    if (!registration_refused("__cudaUnregisterFatBinary"))
+        rt_registry_remove(fatCubinHandle);
 }
 
 // The compiler fills in only the first four arguments.
@@ -27,13 +39,15 @@ void rt___cudaRegisterFunction(void **fatCubinHandle, const char *hostFun, char 
                                const char *deviceName, int thread_limit, uint3 *tid, uint3 *bid,
                                dim3 *bDim, dim3 *gDim, int *wSize)
 {
-    rt_registry_symbol(fatCubinHandle, RT_FUNCTION, hostFun, deviceName, 0);
+    if (!registration_refused("__cudaRegisterFunction"))
+        rt_registry_symbol(fatCubinHandle, RT_FUNCTION, hostFun, deviceName, 0);
 }
 
 void rt___cudaRegisterVar(void **fatCubinHandle, char *hostVar, char *deviceAddress,
                           const char *deviceName, int ext, size_t size, int constant, int global)
 {
-    rt_registry_symbol(fatCubinHandle, RT_VARIABLE, hostVar, deviceName, size);
+    if (!registration_refused("__cudaRegisterVar"))
+        rt_registry_symbol(fatCubinHandle, RT_VARIABLE, hostVar, deviceName, size);
 }
 
 // The host copy of a managed variable is a pointer to its memory. Code that reads it calls
@@ -42,7 +56,8 @@ void rt___cudaRegisterManagedVar(void **fatCubinHandle, void **hostVarPtrAddress
                                  char *deviceAddress, const char *deviceName, int ext, size_t size,
                                  int constant, int global)
 {
-    rt_registry_symbol(fatCubinHandle, RT_MANAGED, hostVarPtrAddress, deviceName, size);
+    if (!registration_refused("__cudaRegisterManagedVar"))
+        rt_registry_symbol(fatCubinHandle, RT_MANAGED, hostVarPtrAddress, deviceName, size);
 }
 
 // Kernels use a variable of the host in place, which they declare as an external one. Only some
@@ -51,7 +66,7 @@ void rt___cudaRegisterManagedVar(void **fatCubinHandle, void **hostVarPtrAddress
 void rt___cudaRegisterHostVar(void **fatCubinHandle, const char *deviceName, char *hostVar,
                               size_t size)
 {
-    if (deviceName)
+    if (deviceName && !registration_refused("__cudaRegisterHostVar"))
         rt_registry_symbol(fatCubinHandle, RT_HOST_VARIABLE, hostVar, deviceName, size);
 }
 
@@ -66,10 +81,15 @@ void *rt___cudaGetProcAddress(void)
 // calls again before the next access.
 char rt___cudaInitModule(void **fatCubinHandle)
 {
+    struct rt_thread *self = rt_thread();
+    if (rt_interrupts(self)) {
+        (void)rt_refuse(self, "__cudaInitModule");
+        return 0;
+    }
     struct rt_binary *binary = rt_registry_hold(fatCubinHandle);
     if (!binary)
         return 0;
-    cudaError_t error = rt_need_context(rt_thread());
+    cudaError_t error = rt_need_context(self);
     for (struct rt_symbol *s = binary->symbols; s && error == cudaSuccess; s = s->next) {
         void *memory;
         if (s->kind == RT_MANAGED)
@@ -77,6 +97,6 @@ char rt___cudaInitModule(void **fatCubinHandle)
     }
     rt_registry_release(binary);
     if (error != cudaSuccess)
-        rt_thread()->last_error = error;
+        self->last_error = error;
     return error == cudaSuccess;
 }

@@ -1,57 +1,65 @@
 // SPDX-License-Identifier: MIT
 // Registry: the fat binaries of the program, and the kernels and variables in them.
+#include "registry.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "fat_binary.h"
-#include "registry.h"
+#include "thread.h"
 
-// Protects the variables of this file. Nothing calls the driver while it holds this lock: a thread
-// that loads a binary may wait for the dynamic loader's lock, and a thread that opens a library
-// holds the loader's lock while it registers.
-static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct rt_binary *binaries;       // in the order of registration
-static struct rt_symbol *symbols;        // by host address: the one that was registered first
-static struct rt_symbol *symbols_in_use; // those that have a `device`, by that
-static atomic_bool incomplete;
+// Guards the three tables below and the links between their elements.
+//
+// A thread must not call the driver while it holds this mutex, because the driver may wait for the
+// dynamic loader's lock. Another thread that opens a library holds that lock, and waits for this
+// mutex to register the library's kernels.
+static pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-// Counts removals, after which threads should forget the symbols that they remember.
-static _Atomic uint64_t removals = 1;
+static struct rt_binary *binaries;       // by handle, in the order of registration
+static struct rt_symbol *symbols;        // by host address; `same_host` links those of one address
+static struct rt_symbol *symbols_in_use; // by `device`; one symbol for each device address
 
-// The symbols that this thread found last, so that launches need no lock.
-#define REMEMBERED_BITS 4
-static __thread struct {
-    uint64_t removals; // when they were found
-    struct {
-        const void *host;
-        struct rt_symbol *symbol;
-    } slots[1 << REMEMBERED_BITS];
-} remembered;
+static atomic_bool incomplete; // memory has run out during a registration
 
-// A child of fork has only the thread that called it, so that thread should hold the lock
-// meanwhile. Else a lock that another thread holds stays locked in the child, which waits for it at
-// its end at the latest.
+static void registry_lock(void)
+{
+    rt_thread()->registry_locks++; // first, so that a signal handler sees it at any moment
+    pthread_mutex_lock(&registry_mutex);
+}
+
+static void registry_unlock(void)
+{
+    pthread_mutex_unlock(&registry_mutex);
+    rt_thread()->registry_locks--;
+}
+
+// ---- forks
+
+// A child has only the thread that called fork. If another thread held the mutex at that moment, it
+// would stay locked in the child for ever, and the child would wait for it when it unregisters its
+// binaries at exit. So the forking thread takes the mutex before, and both processes release it.
+//
+// A signal handler may fork too, after it has interrupted its thread in a part with the mutex.
 static void registry_before_fork(void)
 {
-    pthread_mutex_lock(&registry_lock);
+    if (rt_thread()->registry_locks++ == 0)
+        pthread_mutex_lock(&registry_mutex);
 }
 
 static void registry_after_fork(void)
 {
-    pthread_mutex_unlock(&registry_lock);
+    if (rt_thread()->registry_locks == 1)
+        pthread_mutex_unlock(&registry_mutex);
+    rt_thread()->registry_locks--;
 }
 
-// Runs before the code that registers, because that needs this library. Without memory for the
-// functions, forks go on without them.
+// Runs when this library is loaded. If there is no memory for the handlers, forks do without them.
 __attribute__((constructor)) static void registry_watch_forks(void)
 {
     (void)pthread_atfork(registry_before_fork, registry_after_fork, registry_after_fork);
 }
 
-static unsigned registry_slot(const void *host)
-{
-    return (unsigned)(((uintptr_t)host * 0x9e3779b97f4a7c15ull) >> (64 - REMEMBERED_BITS));
-}
+// ---- memory
 
 void rt_registry_out_of_memory(void)
 {
@@ -62,6 +70,50 @@ bool rt_registry_incomplete(void)
 {
     return atomic_load(&incomplete);
 }
+
+// ---- the symbols that a thread has found last
+
+// Most launches find their kernel here, and need no mutex.
+//
+// Symbols are freed when their binary is unregistered. `removals` counts that, and a thread whose
+// own count differs forgets its symbols before it looks at them.
+#define RECENT_BITS 4
+static _Atomic uint64_t removals = 1;
+static __thread struct {
+    uint64_t removals;
+    struct rt_symbol *symbols[1 << RECENT_BITS];
+} recent;
+
+// The slot of an address. Multiplication by 2^64 / golden ratio spreads addresses evenly.
+static struct rt_symbol **recent_slot(const void *address)
+{
+    return &recent.symbols[((uintptr_t)address * 0x9e3779b97f4a7c15ull) >> (64 - RECENT_BITS)];
+}
+
+// A signal handler may look up a symbol between any two steps. So each slot is one pointer, and the
+// count changes after the slots.
+static void recent_update(void)
+{
+    const uint64_t now = atomic_load_explicit(&removals, memory_order_acquire);
+    if (recent.removals == now)
+        return;
+    for (size_t i = 0; i < sizeof recent.symbols / sizeof *recent.symbols; i++)
+        recent.symbols[i] = NULL;
+    atomic_signal_fence(memory_order_seq_cst);
+    recent.removals = now;
+}
+
+// Whether the program names the symbol by this address. C++ code may name a managed variable by the
+// address of its memory.
+static bool symbol_is_at(const struct rt_symbol *symbol, const void *address)
+{
+    if (symbol->host == address)
+        return true;
+    return symbol->kind == RT_MANAGED && address &&
+           atomic_load_explicit(&symbol->device, memory_order_relaxed) == address;
+}
+
+// ---- fat binaries
 
 struct rt_binary *rt_registry_add(const void *image)
 {
@@ -74,10 +126,12 @@ struct rt_binary *rt_registry_add(const void *image)
     binary->image = image;
     binary->references = 1;
     pthread_mutex_init(&binary->loading, NULL);
-    pthread_mutex_lock(&registry_lock);
+
+    registry_lock();
     HASH_ADD_PTR(binaries, handle, binary);
-    const bool added = binary->hh.tbl != NULL;
-    pthread_mutex_unlock(&registry_lock);
+    const bool added = binary->hh.tbl != NULL; // else uthash is out of memory
+    registry_unlock();
+
     if (!added) {
         pthread_mutex_destroy(&binary->loading);
         free(binary);
@@ -86,64 +140,66 @@ struct rt_binary *rt_registry_add(const void *image)
     return binary;
 }
 
-// Called with registry_lock held.
-static struct rt_binary *registry_binary(void **handle)
+// Precondition: registry_mutex held.
+static struct rt_binary *binary_find(void **handle)
 {
     struct rt_binary *binary = NULL;
     HASH_FIND_PTR(binaries, &handle, binary);
     return binary;
 }
 
-// Called with registry_lock held.
-static void registry_forget_symbol(struct rt_symbol *symbol)
+// Takes a symbol out of its list of symbols of one host address.
+// Precondition: registry_mutex held.
+static void symbol_unlink_host(struct rt_symbol *symbol)
 {
-    if (symbol->by_device.tbl)
-        HASH_DELETE(by_device, symbols_in_use, symbol);
-
     struct rt_symbol *first = NULL;
     HASH_FIND_PTR(symbols, &symbol->host, first);
-    if (first != symbol) {
-        while (first && first->same_host != symbol)
-            first = first->same_host;
-        if (first)
-            first->same_host = symbol->same_host;
+    if (first == symbol) {
+        HASH_DEL(symbols, symbol);
+        if (symbol->same_host)
+            HASH_ADD_PTR(symbols, host, symbol->same_host);
         return;
     }
-    HASH_DEL(symbols, symbol);
-    if (symbol->same_host)
-        HASH_ADD_PTR(symbols, host, symbol->same_host);
+    struct rt_symbol *before = first;
+    while (before && before->same_host != symbol)
+        before = before->same_host;
+    if (before)
+        before->same_host = symbol->same_host;
 }
 
 void rt_registry_remove(void **handle)
 {
-    pthread_mutex_lock(&registry_lock);
-    struct rt_binary *binary = registry_binary(handle);
+    registry_lock();
+    struct rt_binary *binary = binary_find(handle);
     if (binary) {
         HASH_DEL(binaries, binary);
-        for (struct rt_symbol *s = binary->symbols; s; s = s->next)
-            registry_forget_symbol(s);
+        for (struct rt_symbol *s = binary->symbols; s; s = s->next) {
+            if (s->by_device.tbl)
+                HASH_DELETE(by_device, symbols_in_use, s);
+            symbol_unlink_host(s);
+        }
         atomic_fetch_add(&removals, 1);
     }
-    pthread_mutex_unlock(&registry_lock);
+    registry_unlock();
     if (binary)
         rt_registry_release(binary);
 }
 
 struct rt_binary *rt_registry_hold(void **handle)
 {
-    pthread_mutex_lock(&registry_lock);
-    struct rt_binary *binary = registry_binary(handle);
+    registry_lock();
+    struct rt_binary *binary = binary_find(handle);
     if (binary)
         binary->references++;
-    pthread_mutex_unlock(&registry_lock);
+    registry_unlock();
     return binary;
 }
 
 void rt_registry_release(struct rt_binary *binary)
 {
-    pthread_mutex_lock(&registry_lock);
+    registry_lock();
     const bool last = --binary->references == 0;
-    pthread_mutex_unlock(&registry_lock);
+    registry_unlock();
     if (!last)
         return;
     for (struct rt_symbol *s = binary->symbols, *next; s; s = next) {
@@ -156,18 +212,37 @@ void rt_registry_release(struct rt_binary *binary)
 
 struct rt_binary *rt_registry_next(struct rt_binary *previous)
 {
-    pthread_mutex_lock(&registry_lock);
     struct rt_binary *next = NULL;
+    registry_lock();
     if (!previous)
         next = binaries;
-    else if (registry_binary((void **)previous)) // else it was removed, and has no next one
+    else if (binary_find((void **)previous)) // else it was unregistered, and the list ends
         next = previous->hh.next;
     if (next)
         next->references++;
-    pthread_mutex_unlock(&registry_lock);
+    registry_unlock();
     if (previous)
         rt_registry_release(previous);
     return next;
+}
+
+// ---- kernels and variables
+
+// Adds a symbol to the table `symbols`, after those of the same host address. Returns false if out
+// of memory.
+// Precondition: registry_mutex held.
+static bool symbol_insert(struct rt_symbol *symbol)
+{
+    struct rt_symbol *last = NULL;
+    HASH_FIND_PTR(symbols, &symbol->host, last);
+    if (!last) {
+        HASH_ADD_PTR(symbols, host, symbol);
+        return symbol->hh.tbl != NULL;
+    }
+    while (last->same_host)
+        last = last->same_host;
+    last->same_host = symbol;
+    return true;
 }
 
 void rt_registry_symbol(void **handle, enum rt_symbol_kind kind, const void *host, const char *name,
@@ -182,70 +257,60 @@ void rt_registry_symbol(void **handle, enum rt_symbol_kind kind, const void *hos
     symbol->name = name;
     symbol->size = size;
     symbol->kind = kind;
-    pthread_mutex_lock(&registry_lock);
-    struct rt_binary *binary = registry_binary(handle);
-    if (binary) {
+
+    registry_lock();
+    struct rt_binary *binary = binary_find(handle);
+    const bool added = binary && symbol_insert(symbol);
+    if (added) {
         symbol->binary = binary;
-        struct rt_symbol *first = NULL;
-        HASH_FIND_PTR(symbols, &symbol->host, first);
-        if (!first) {
-            HASH_ADD_PTR(symbols, host, symbol);
-        } else {
-            while (first->same_host)
-                first = first->same_host;
-            first->same_host = symbol;
-        }
-        if (first || symbol->hh.tbl) {
-            symbol->next = binary->symbols;
-            binary->symbols = symbol;
-            symbol = NULL;
-        }
+        symbol->next = binary->symbols;
+        binary->symbols = symbol;
     }
-    pthread_mutex_unlock(&registry_lock);
-    free(symbol); // the handle is unknown, or out of memory
+    registry_unlock();
+
+    if (!added)
+        free(symbol);
 }
 
 struct rt_symbol *rt_registry_find(const void *host)
 {
-    const unsigned slot = registry_slot(host);
-    const uint64_t now = atomic_load_explicit(&removals, memory_order_acquire);
-    if (remembered.removals != now) {
-        remembered = (__typeof__(remembered)){.removals = now};
-    } else if (remembered.slots[slot].host == host && host) {
-        return remembered.slots[slot].symbol;
-    }
-    struct rt_symbol *symbol = NULL;
-    pthread_mutex_lock(&registry_lock);
+    recent_update();
+    struct rt_symbol **slot = recent_slot(host), *symbol = *slot;
+    if (symbol && symbol_is_at(symbol, host))
+        return symbol;
+
+    registry_lock();
     HASH_FIND_PTR(symbols, &host, symbol);
     if (!symbol)
         HASH_FIND(by_device, symbols_in_use, &host, sizeof host, symbol);
-    pthread_mutex_unlock(&registry_lock);
-    if (!symbol || (symbol->host != host && symbol->kind != RT_MANAGED))
+    registry_unlock();
+
+    if (!symbol || !symbol_is_at(symbol, host)) // the address is a CUkernel, for example
         return NULL;
-    remembered.slots[slot].host = host;
-    remembered.slots[slot].symbol = symbol;
+    *slot = symbol;
     return symbol;
 }
 
 struct rt_symbol *rt_registry_find_device(const void *device)
 {
     struct rt_symbol *symbol = NULL;
-    pthread_mutex_lock(&registry_lock);
+    registry_lock();
     HASH_FIND(by_device, symbols_in_use, &device, sizeof device, symbol);
-    pthread_mutex_unlock(&registry_lock);
+    registry_unlock();
     return symbol;
 }
 
 void rt_registry_set_device(struct rt_symbol *symbol, void *device)
 {
-    pthread_mutex_lock(&registry_lock);
+    registry_lock();
+    // Another thread may have set it, and two variables of one name may share their memory: then
+    // the first one is in the table.
     if (!symbol->by_device.tbl) {
         symbol->device = device;
-        // Two variables of one name may share their memory; the first one stands for both.
         struct rt_symbol *other = NULL;
         HASH_FIND(by_device, symbols_in_use, &device, sizeof device, other);
         if (!other)
             HASH_ADD_KEYPTR(by_device, symbols_in_use, &symbol->device, sizeof device, symbol);
     }
-    pthread_mutex_unlock(&registry_lock);
+    registry_unlock();
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include <cardless_types.h>
 #include <cuda.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "types.h"
@@ -43,6 +44,10 @@ struct rt_thread {
     int primary_device;
     uint32_t resets;     // rt_context_resets at that time
     cudaError_t missing; // why the thread's last __cudaGetKernel failed, or cudaSuccess
+    // For calls of signal handlers (interrupt.h).
+    unsigned registry_locks;       // whether the thread holds registry_mutex or waits for it
+    bool finds_driver;             // whether it loads the driver, or waits for a thread that does
+    const struct rt_entry *loader; // the call that loads a fat binary, or NULL
 };
 
 extern __thread struct rt_thread rt_this_thread __attribute__((tls_model("initial-exec")));

@@ -203,7 +203,7 @@ class Generator:
 
     def start_lines(self):
         """A library starts its driver after its call was recorded."""
-        return [f'    {self.h}_start(self);'] if self.dialect.one('recorder') else []
+        return [f'    {self.h}_start(self, outer);'] if self.dialect.one('recorder') else []
 
     def before_lines(self, row):
         """Inputs that the call changes are printed before it."""
@@ -234,9 +234,20 @@ class Generator:
             lines.append('    static bool said;')
         return lines
 
-    def begin_lines(self):
-        return [f'    struct {self.h}_thread *self = {self.h}_thread();',
-                f'    const struct {self.h}_entry *outer = {self.h}_begin(self, &entry);']
+    def begin_lines(self, row):
+        return [f'    struct {self.h}_thread *self = {self.h}_thread();'] + \
+            self.interrupt_lines(row) + \
+            [f'    const struct {self.h}_entry *outer = {self.h}_begin(self, &entry);']
+
+    def interrupt_lines(self, row):
+        """A library's call of a signal handler may have to end at once. Calls without checks need
+        neither the driver nor a lock."""
+        if not self.dialect.one('recorder') or not self.table.implemented(row):
+            return []
+        end = f'{self.h}_refuse(self, entry.name)'
+        if not row.checks:
+            end = f'{row.body}({self.given(row, row, None)})'
+        return [f'    if ({self.h}_interrupts(self))', f'        return {end};']
 
     def direct_wrapper(self, row, name, twin):
         """Only calls the body: no state of the thread, no checks."""
@@ -254,7 +265,7 @@ class Generator:
         lines = self.wrapper_head(row, name)
         for stream, _ in streams:
             lines.append(f'    struct {self.stream_struct} *{stream} = NULL;')
-        lines += self.begin_lines() + self.library_lines(row, 'begin(&entry, ')
+        lines += self.begin_lines(row) + self.library_lines(row, 'begin(&entry, ')
         lines += self.start_lines()
         lines += [f'    {self.dialect.result} r = {self.dialect.success};']
         lines += self.record_lines(row)
@@ -279,7 +290,7 @@ class Generator:
 
     def plain_wrapper(self, row, name, twin):
         """A call that returns something else than an error, or nothing."""
-        lines = self.wrapper_head(row, name) + self.begin_lines() + self.start_lines()
+        lines = self.wrapper_head(row, name) + self.begin_lines(row) + self.start_lines()
         error, void = self.dialect.success, row.result == 'void '
         if self.table.implemented(row):
             given = self.given(row, row, twin)

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Refuses calls of signal handlers.
+#include "interrupt.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "message.h"
+
+// The driver is not asked to write the sentence: perhaps it is not loaded yet.
+cudaError_t rt_refuse(struct rt_thread *self, const char *name)
+{
+    static unsigned shown;
+    char text[512];
+    if (rt_may_write(&shown)) {
+        const int length = snprintf(
+            text, sizeof text,
+            "cardless: %s: cudaErrorNotPermitted: a signal handler makes this call, and it has "
+            "interrupted %s of the same thread; let the handler set a flag, and make the call "
+            "later\n",
+            name, self->entry ? self->entry->name : "the registration of kernels");
+        (void)!write(STDERR_FILENO, text, (size_t)length);
+    }
+    self->last_error = cudaErrorNotPermitted;
+    return cudaErrorNotPermitted;
+}

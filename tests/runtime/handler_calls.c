@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: MIT
+// Calls of signal handlers that interrupt a call of the runtime, and calls of other functions that
+// a call runs. The signal comes before and after each lock that the interrupted call takes, also
+// the driver's, and before and after it loads the driver. Whatever it has interrupted, each call of
+// the handler should return: with success, or with one sentence that names the interrupted call.
+#include "expect.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stddef.h>
+
+#include "program.h"
+
+enum { SECONDS = 20, MOST_SIGNALS = 2000 };
+
+#define KERNEL(name) ".visible .entry " name "()\n{\nred.global.add.u32 [number], 1;\nret;\n}\n"
+static const char text[] =
+    ".version 7.0\n.target sm_75\n.address_size 64\n"
+    ".visible .global .align 4 .u32 number = 5;\n" KERNEL("one") KERNEL("two");
+static unsigned number;
+static char one, two; // host functions
+
+static struct program_wrapper wrapper;
+
+static void **register_program(struct program_wrapper *w)
+{
+    void **binary = __cudaRegisterFatBinary(w);
+    program_function(binary, &one, "one");
+    program_function(binary, &two, "two");
+    program_variable(binary, &number, "number", sizeof number);
+    __cudaRegisterFatBinaryEnd(binary);
+    return binary;
+}
+
+__attribute__((constructor)) static void register_at_start(void)
+{
+    wrapper = program_wrapper(text);
+    register_program(&wrapper);
+}
+
+static cudaError_t launch(const void *kernel)
+{
+    return cudaLaunchKernel(kernel, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, NULL);
+}
+
+// ---- the signals
+
+// What a child process has done, in memory that it shares with the test.
+static struct {
+    unsigned places; // at which a signal may come
+    unsigned rounds, succeeded, refused, others;
+    // Refusals of the runtime itself, which stay while a step is repeated.
+    bool locked, loading;
+} * seen;
+
+static unsigned signal_at; // counted from 1; 0: no signal
+static bool armed;
+
+static void at_place(void)
+{
+    if (!armed)
+        return;
+    if (++seen->places == signal_at) {
+        armed = false;
+        raise(SIGUSR1);
+        armed = true;
+    }
+}
+
+// These stand for the C library's functions, also in the libraries.
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    static int (*real)(pthread_mutex_t *);
+    if (!real)
+        real = (int (*)(pthread_mutex_t *))dlsym(RTLD_NEXT, "pthread_mutex_lock");
+    at_place();
+    const int error = real(mutex);
+    at_place();
+    return error;
+}
+
+static void (*while_the_driver_loads)(void);
+
+EXPORT void *dlopen(const char *path, int flags)
+{
+    void *(*real)(const char *, int) = (void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen");
+    at_place();
+    if (while_the_driver_loads)
+        while_the_driver_loads();
+    void *library = real(path, flags);
+    at_place();
+    return library;
+}
+
+static void count(cudaError_t r)
+{
+    if (r == cudaSuccess)
+        seen->succeeded++;
+    else if (r == cudaErrorNotPermitted)
+        seen->refused++;
+    else
+        seen->others++;
+}
+
+static void make_calls(int signal)
+{
+    (void)signal;
+    int devices;
+    void *address;
+    count(cudaGetDeviceCount(&devices));
+    count(cudaGetSymbolAddress(&address, &number));
+    count(launch(&one));
+    count(cudaStreamSynchronize(NULL));
+    if (cudaGetErrorName(cudaErrorNotPermitted) == NULL)
+        seen->others++;
+    seen->rounds++;
+}
+
+enum { CALLS = 4 }; // of the handler that are counted
+
+// ---- what they interrupt
+
+static void first_call(void)
+{
+    int devices = 0;
+    RT_OK(cudaGetDeviceCount(&devices));
+    EXPECT(devices > 0);
+}
+
+static void first_launch(void)
+{
+    RT_OK(launch(&one));
+}
+
+static void second_launch(void)
+{
+    RT_OK(launch(&two));
+}
+
+static void find_variable(void)
+{
+    size_t size_B = 0;
+    RT_OK(cudaGetSymbolSize(&size_B, &number));
+    EXPECT_EQ(size_B, sizeof number);
+}
+
+static void registration(void)
+{
+    static char host;
+    struct program_wrapper other = program_wrapper(text);
+    void **binary = __cudaRegisterFatBinary(&other);
+    program_function(binary, &host, "one");
+    RT_OK(launch(&host));
+    __cudaUnregisterFatBinary(binary);
+    RT_OK(cudaDeviceSynchronize());
+    program_finish(&other);
+}
+
+struct step {
+    const char *name; // of the interrupted call, in sentences of the runtime
+    void (*before)(void), (*interrupted)(void);
+};
+
+static void nothing(void)
+{
+}
+
+static void load(void)
+{
+    RT_OK(launch(&one));
+    RT_OK(cudaDeviceSynchronize());
+}
+
+// Counts the sentences on stderr. Each should name an interrupted call of the program or the
+// runtime.
+static unsigned count_sentences(FILE *file, const struct step *step)
+{
+    char line[1024], own[128];
+    unsigned sentences = 0;
+    snprintf(own, sizeof own, "interrupted %s of the same thread", step->name);
+    rewind(file);
+    while (fgets(line, sizeof line, file)) {
+        if (!strstr(line, "otPermitted: ") && !strstr(line, "NOT_PERMITTED: "))
+            continue;
+        sentences++;
+        seen->locked |= strstr(line, own) != NULL;
+        seen->loading |= strstr(line, "while cudaLaunchKernel of the same thread loads") != NULL;
+        EXPECT(strstr(line, "it has interrupted c") || strstr(line, "it has interrupted the ") ||
+               strstr(line, "while c"));
+    }
+    return sentences;
+}
+
+static void interrupt_once(const struct step *step)
+{
+    FILE *errors = tmpfile();
+    int old = dup(STDERR_FILENO);
+    const struct sigaction action = {.sa_handler = make_calls};
+    EXPECT(errors && old >= 0 && dup2(fileno(errors), STDERR_FILENO) >= 0);
+    EXPECT_EQ(sigaction(SIGUSR1, &action, NULL), 0);
+    unsetenv("CARDLESS_DIAGNOSTICS");
+    alarm(SECONDS);
+    step->before();
+    armed = true;
+    step->interrupted();
+    armed = false;
+    fflush(stderr);
+    EXPECT_EQ(count_sentences(errors, step), seen->refused);
+    dup2(old, STDERR_FILENO);
+
+    // The last error is the handler's, and nothing else has changed.
+    RT_ERROR(cudaGetLastError(), seen->refused ? cudaErrorNotPermitted : cudaSuccess);
+    unsigned before = 0, after = 0;
+    RT_OK(cudaMemcpyFromSymbol(&before, &number, sizeof before, 0, cudaMemcpyDeviceToHost));
+    RT_OK(launch(&two));
+    RT_OK(cudaMemcpyFromSymbol(&after, &number, sizeof after, 0, cudaMemcpyDeviceToHost));
+    EXPECT_EQ(after, before + 1);
+}
+
+// Repeats the step with a signal at the first place, the second one and so on.
+static void interrupt(const struct step *step)
+{
+    unsigned refused = 0;
+    seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    EXPECT(seen != MAP_FAILED);
+    for (signal_at = 1; signal_at < MOST_SIGNALS; signal_at++) {
+        int status = -1;
+        memset(seen, 0, offsetof(__typeof__(*seen), locked));
+        fflush(stdout);
+        const pid_t child = fork();
+        if (!child) {
+            interrupt_once(step);
+            fflush(stdout);
+            _exit(test_failures != 0);
+        }
+        EXPECT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 0);
+        EXPECT_EQ(seen->others, 0);
+        EXPECT_EQ(seen->succeeded + seen->refused, CALLS * seen->rounds);
+        refused += seen->refused;
+        if (test_failures)
+            printf("# the signal came at place %u of %s\n", signal_at, step->name);
+        if (!seen->rounds)
+            break;
+    }
+    printf("# %u places, %u calls refused\n", signal_at - 1, refused);
+    EXPECT(signal_at > 1 && signal_at < MOST_SIGNALS);
+    EXPECT(refused > 0);
+    EXPECT(seen->locked);
+}
+
+TEST(first_call_interrupted)
+{
+    interrupt(&(struct step){"cudaGetDeviceCount", nothing, first_call});
+}
+
+TEST(load_interrupted)
+{
+    interrupt(&(struct step){"cudaLaunchKernel", first_call, first_launch});
+    EXPECT(seen->loading);
+}
+
+TEST(lookup_interrupted)
+{
+    interrupt(&(struct step){"cudaLaunchKernel", load, second_launch});
+}
+
+TEST(variable_interrupted)
+{
+    interrupt(&(struct step){"cudaGetSymbolSize", load, find_variable});
+}
+
+TEST(registration_interrupted)
+{
+    interrupt(&(struct step){"the registration of kernels", load, registration});
+}
+
+// ---- calls that are not refused
+
+static struct program_wrapper other_wrapper;
+static void **other;
+static char other_host;
+
+static void register_other(void)
+{
+    while_the_driver_loads = NULL;
+    other_wrapper = program_wrapper(text);
+    other = __cudaRegisterFatBinary(&other_wrapper);
+    program_function(other, &other_host, "one");
+    __cudaRegisterFatBinaryEnd(other);
+}
+
+// A library that the loader opens with the driver should be able to register kernels.
+TEST(registration_while_the_driver_loads)
+{
+    while_the_driver_loads = register_other;
+    first_call();
+    EXPECT(other && !while_the_driver_loads);
+    RT_OK(launch(&other_host));
+    RT_OK(cudaDeviceSynchronize());
+}
+
+static struct program_wrapper broken_wrapper;
+static char broken_host;
+static cudaError_t allocated, launched, launched_again;
+
+static void make_calls_inside(void *data, cudaLogLevel level, char *message, size_t length)
+{
+    (void)data, (void)level, (void)message, (void)length;
+    void *p = NULL;
+    allocated = cudaMalloc(&p, 16);
+    if (!allocated)
+        allocated = cudaFree(p);
+    launched = launch(&one);
+    launched_again = launch(&broken_host);
+}
+
+// A callback runs while the thread loads kernels. It should be able to load others, but not these.
+TEST(callback_while_kernels_load)
+{
+    cudaLogsCallbackHandle callback;
+    broken_wrapper = program_wrapper(text);
+    broken_wrapper.magic = 0;
+    program_function(__cudaRegisterFatBinary(&broken_wrapper), &broken_host, "broken");
+    RT_MUST(cudaLogsRegisterCallback(make_calls_inside, NULL, &callback));
+    allocated = launched = launched_again = cudaErrorUnknown;
+    const cudaError_t error = launch(&broken_host);
+    EXPECT(error != cudaSuccess && error != cudaErrorNotPermitted);
+    RT_OK(allocated);
+    RT_OK(launched);
+    RT_ERROR(launched_again, cudaErrorNotPermitted);
+    EXPECT(test_was_reported("while cudaLaunchKernel of the same thread loads kernels"));
+    RT_OK(cudaLogsUnregisterCallback(callback));
+    RT_ERROR(launch(&broken_host), error);
+}
+
+// ---- forks of signal handlers
+
+static void fork_and_launch(int signal)
+{
+    (void)signal;
+    int status = -1;
+    seen->rounds++;
+    const pid_t child = fork();
+    if (!child)
+        return; // the interrupted call goes on in the child, too
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+}
+
+// The child of a fork that interrupts a registration should be able to register as well.
+TEST(fork_inside_a_registration)
+{
+    const struct sigaction action = {.sa_handler = fork_and_launch};
+    const pid_t parent = getpid();
+    seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    EXPECT_EQ(sigaction(SIGUSR1, &action, NULL), 0);
+    for (signal_at = 1;; signal_at++) {
+        const unsigned rounds = seen->rounds;
+        struct program_wrapper w = program_wrapper(text);
+        seen->places = 0;
+        armed = true;
+        void **binary = register_program(&w);
+        __cudaUnregisterFatBinary(binary);
+        armed = false;
+        program_finish(&w);
+        if (getpid() != parent)
+            _exit(!binary || test_failures);
+        if (seen->rounds == rounds)
+            break;
+    }
+    EXPECT(seen->rounds > 4);
+    RT_OK(launch(&one));
+}
+
+TESTS(CASE(first_call_interrupted), CASE(load_interrupted), CASE(lookup_interrupted),
+      CASE(variable_interrupted), CASE(registration_interrupted),
+      CASE(registration_while_the_driver_loads), CASE(callback_while_kernels_load),
+      CASE(fork_inside_a_registration))
