@@ -64,12 +64,14 @@ EXPORT const void **cardlessThisCallSite(void)
 
 static void begin_recorded(const cardlessCaller *function, const uint64_t *arguments)
 {
-    em_record_library_call((const struct em_entry *)function, arguments);
+    if (!em_must_refuse(em_thread())) // calls of the driver that this one makes are refused
+        em_record_library_call((const struct em_entry *)function, arguments);
 }
 
 static void end_recorded(const cardlessCaller *function, int result, const uint64_t *arguments)
 {
-    em_record_library_return((const struct em_entry *)function, result, arguments);
+    if (!em_must_refuse(em_thread()))
+        em_record_library_return((const struct em_entry *)function, result, arguments);
 }
 
 EXPORT const cardlessRecorder *cardlessGetRecorder(void)

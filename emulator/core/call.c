@@ -16,30 +16,11 @@ bool em_tracing, em_tracing_text;
 
 static _Atomic uint64_t threads;
 
-// Whether the call in progress holds or waits for a lock, or runs a command. Functions of the
-// program that a call runs may make calls, or get an error that says why not.
-static bool is_interrupted(const struct em_thread *self)
-{
-    const bool runs = self->commands || (self->share && self->share->state != EM_SHARE_EMPTY);
-    const bool in_program = self->in_host_function || self->in_log_callback || self->in_callback;
-    return self->entry && (*dm_mutexes_held() || (runs && !in_program));
-}
-
-void em_begin_rarely(struct em_thread *self)
-{
-    if (self->interrupts || is_interrupted(self)) {
-        if (!self->interrupts++)
-            self->interrupted = self->entry;
-        self->quick = false;
-        em_cancel_off(); // so that em_end calls em_leave
-    } else if (!self->quick) {
-        em_thread_start();
-    }
-}
-
 void em_thread_start(void)
 {
     struct em_thread *self = em_thread();
+    if (self->interrupts) // the call is refused, and the start may need a lock
+        return;
     if (!self->number) {
         self->number = atomic_fetch_add(&threads, 1) + 1;
         em_trace_start();
@@ -49,9 +30,51 @@ void em_thread_start(void)
     self->quick = !em_recording;
 }
 
+// ---- calls of signal handlers ----
+
+// Whether the call in progress runs a command, or reads what em_lock guards in shared mode.
+static bool uses_the_driver(const struct em_thread *self)
+{
+    return self->commands || (self->share && self->share->state != EM_SHARE_EMPTY);
+}
+
+// Whether the call in progress runs a function of the program. That function may make calls, or its
+// calls get an error that says why not.
+static bool runs_the_program(const struct em_thread *self)
+{
+    return self->in_host_function || self->in_log_callback || self->in_callback;
+}
+
+bool em_must_refuse(const struct em_thread *self)
+{
+    if (self->interrupts) // the handler of a second signal interrupts a refused call
+        return true;
+    if (!self->entry)
+        return false;
+    return *dm_mutexes_held() || (uses_the_driver(self) && !runs_the_program(self));
+}
+
+void em_note_interruption(struct em_thread *self)
+{
+    if (!em_must_refuse(self))
+        return;
+    if (!self->interrupts)
+        self->interrupted = self->entry;
+    self->interrupts++;
+    self->quick = false; // generated functions look at this alone
+    em_cancel_off();     // so that em_end calls em_leave
+}
+
+void em_forget_interruption(struct em_thread *self)
+{
+    self->interrupts--;
+    if (!self->interrupts)
+        self->quick = !em_recording;
+}
+
 // The manual does not say that calls are async-signal-safe (signal-safety(7)). The text is written
 // without a lock, because the call that was interrupted may hold any of them.
-CUresult em_interrupting(void)
+CUresult em_refuse(void)
 {
     static unsigned shown;
     char text[512];
@@ -66,19 +89,15 @@ CUresult em_interrupting(void)
     return CUDA_ERROR_NOT_PERMITTED;
 }
 
-CUresult em_begin_slowly(struct em_thread *self, const uint64_t *values)
+CUresult em_refuse_or_record(struct em_thread *self, const uint64_t *values)
 {
     if (self->interrupts)
-        return em_interrupting();
+        return em_refuse();
     em_record_call(self, self->entry, values, self->returns_to);
     return CUDA_SUCCESS;
 }
 
-void em_interrupts_no_more(struct em_thread *self)
-{
-    if (!--self->interrupts)
-        self->quick = !em_recording;
-}
+// ---- names of calls ----
 
 void em_call_text(uint64_t call, char *out, size_t size)
 {
@@ -89,6 +108,8 @@ void em_call_text(uint64_t call, char *out, size_t size)
         snprintf(out, size, "call %llu of thread %llu", (unsigned long long)n,
                  (unsigned long long)thread);
 }
+
+// ---- failed checks ----
 
 // cuLaunchHostFunc: "The host function must not make any CUDA API calls"; "attempting to use a CUDA
 // API may result in CUDA_ERROR_NOT_PERMITTED".

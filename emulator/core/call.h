@@ -49,14 +49,25 @@ extern DM_HIDDEN bool em_tracing_text; // CARDLESS_TRACE is set; likewise
 #define em_likely(x) __builtin_expect(!!(x), 1)
 #define em_unlikely(x) __builtin_expect(!!(x), 0)
 
-// Starts the thread if this is its first call. Called again at each call that may be recorded.
+// Starts the thread if this is its first call, and a recording if one is due. A thread that is not
+// `quick` should come here at the beginning of each call.
 void em_thread_start(void);
-// The same at the beginning of a call, which may be inside another one.
-void em_begin_rarely(struct em_thread *self) __attribute__((cold));
-// Goes on with em_begin in a thread that is not `quick`: records the call. Fails if it interrupts
-// one that it would disturb; then the call should do nothing but end. `values`: as in em_trace.
-CUresult em_begin_slowly(struct em_thread *self, const uint64_t *values) __attribute__((cold));
-CUresult em_interrupting(void) __attribute__((cold));
+
+// A signal handler may make a call in the middle of another one of its thread. If the interrupted
+// call holds a lock, for example, the handler's call would wait for ever, so it is refused:
+// em_begin calls em_note_interruption, the call then asks em_permitted or em_refuse_or_record and
+// does nothing more if that fails, and em_end calls em_forget_interruption.
+
+// Whether a call that begins now has to be refused.
+bool em_must_refuse(const struct em_thread *self) __attribute__((cold));
+void em_note_interruption(struct em_thread *self) __attribute__((cold));
+void em_forget_interruption(struct em_thread *self) __attribute__((cold));
+// Returns CUDA_ERROR_NOT_PERMITTED, and writes a sentence that names both calls.
+CUresult em_refuse(void) __attribute__((cold));
+// For a thread that is not `quick`: refuses the call if it has to be, else records it. `values`: as
+// in em_trace.
+CUresult em_refuse_or_record(struct em_thread *self, const uint64_t *values) __attribute__((cold));
+
 CUresult em_not_ready(void) __attribute__((cold));
 CUresult em_no_context(void) __attribute__((cold));
 CUresult em_null(const char *argument) __attribute__((cold));        // CUDA_ERROR_INVALID_VALUE
@@ -73,26 +84,27 @@ static inline bool em_all_zero(const unsigned *words, size_t count)
     return true;
 }
 
-// Begins a call. If a callback of another call makes this one, returns that outer call, otherwise
-// NULL. The result should be passed to em_end. Only exported functions may call it, because the
-// return address of the function that it is inlined into becomes the call site.
+// Begins a call. If a callback or a signal handler makes it inside another one, returns that outer
+// call, otherwise NULL. The result should be passed to em_end. Only exported functions may call it,
+// because the return address of the function that it is inlined into becomes the call site.
 static inline __attribute__((always_inline)) const struct em_entry *
 em_begin(struct em_thread *self, const struct em_entry *entry)
 {
     const struct em_entry *outer = self->entry;
-    if (em_unlikely(!self->quick || outer))
-        em_begin_rarely(self);
+    if (em_unlikely(outer))
+        em_note_interruption(self);
+    if (em_unlikely(!self->quick))
+        em_thread_start();
     self->entry = entry;
     self->returns_to = __builtin_return_address(0);
     self->calls++;
     return outer;
 }
 
-// Fails if this is a call of a signal handler that has interrupted one which it would disturb.
-// Calls that em_begin_slowly does not begin should ask this.
+// Fails if the call that has begun has to be refused. Calls that are not recorded should ask this.
 static inline CUresult em_permitted(const struct em_thread *self)
 {
-    return em_likely(!self->interrupts) ? CUDA_SUCCESS : em_interrupting();
+    return em_likely(!self->interrupts) ? CUDA_SUCCESS : em_refuse();
 }
 
 // The checks of the table. A caller that already has its thread's state should pass it as `self`.
@@ -174,14 +186,11 @@ static inline const char *em_entry_name(void)
     return entry ? entry->name : "cardless";
 }
 
-// The end of a call that em_begin_slowly has refused.
-void em_interrupts_no_more(struct em_thread *self) __attribute__((cold));
-
-// The end of a call that has taken a lock.
+// The end of a call that has taken a lock, or was refused.
 static inline void em_leave(struct em_thread *self, const struct em_entry *outer, CUresult result)
 {
     if (em_unlikely(self->interrupts)) {
-        em_interrupts_no_more(self);
+        em_forget_interruption(self);
         return;
     }
     if (self->in_guard) {

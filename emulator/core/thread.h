@@ -25,7 +25,7 @@ struct em_thread {
     uint64_t number;            // threads are counted from 1; 0 until the first call
     struct em_context *current; // top of the context stack, or NULL
     struct em_context_stack *stack;
-    bool quick;                      // started; its calls are not recorded, and do not interrupt
+    bool quick;                      // started; its calls are neither recorded nor refused
     struct em_record_thread *record; // what it writes records to, or NULL
     bool in_host_function;           // calls that need a context fail, because a host function runs
     bool in_kernel;                  // likewise; it is a kernel
@@ -33,8 +33,8 @@ struct em_thread {
     bool in_command;                 // this thread runs a command that waited
     bool in_callback;                // a call runs a function of the program that may make calls
     unsigned commands;               // that this thread runs, but not those of share.h
-    // Calls of signal handlers that have interrupted one which they would disturb, and have not
-    // returned; and the call that was interrupted.
+    // How many calls of signal handlers were refused (call.h) and have not returned, and the call
+    // that they have interrupted.
     unsigned interrupts;
     const struct em_entry *interrupted;
 
