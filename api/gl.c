@@ -3,6 +3,7 @@
 #include "api_bodies.h"
 #include "call.h"
 #include "gl_resource.h"
+#include "pointer_check.h"
 
 CUresult api_cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource, GLuint buffer,
                                         unsigned int Flags)
@@ -19,7 +20,10 @@ CUresult api_cuGraphicsGLRegisterImage(CUgraphicsResource *pCudaResource, GLuint
 CUresult api_cuGLGetDevices_v2(unsigned int *pCudaDeviceCount, CUdevice *pCudaDevices,
                                unsigned int cudaDeviceCount, CUGLDeviceList deviceList)
 {
-    return em_gl_devices(deviceList, cudaDeviceCount, pCudaDevices, pCudaDeviceCount);
+    CUresult r = CUDA_SUCCESS;
+    if (cudaDeviceCount)
+        r = em_writable_object("pCudaDevices", pCudaDevices, sizeof *pCudaDevices);
+    return r ? r : em_gl_devices(deviceList, cudaDeviceCount, pCudaDevices, pCudaDeviceCount);
 }
 
 // "This call is not needed": it changes nothing.

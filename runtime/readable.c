@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lets the kernel read a byte of each page.
+// Lets the kernel read, or write, a byte of each page.
 #include "readable.h"
 
 #include <errno.h>
@@ -53,5 +53,43 @@ cudaError_t rt_readable(const char *name, const void *p, uint64_t count, uint64_
         return cudaSuccess;
     return rt_fail(cudaErrorInvalidValue,
                    "%s: %p (%llu bytes) cannot be read; pass memory that the process has mapped",
+                   name, p, (unsigned long long)size_B);
+}
+
+// ---- writing
+
+// Lets the kernel copy the byte to itself.
+static bool can_write(uintptr_t at)
+{
+    const struct iovec byte = {(void *)at, 1};
+    return process_vm_readv(getpid(), &byte, 1, &byte, 1, 0) >= 0 || errno != EFAULT;
+}
+
+// The numbers of pages that this thread could write, each in the slot that its last bits say.
+enum { KNOWN_PAGES = 16 };
+static __thread uintptr_t known_pages[KNOWN_PAGES];
+
+static bool can_write_page(uintptr_t at)
+{
+    const uintptr_t page = at / PAGE_B;
+    uintptr_t *known = &known_pages[page % KNOWN_PAGES];
+    if (*known == page && page)
+        return true;
+    if (!can_write(at))
+        return false;
+    *known = page;
+    return true;
+}
+
+cudaError_t rt_writable(const char *name, void *p, uint64_t size_B)
+{
+    uintptr_t last;
+    if (!p)
+        return cudaSuccess;
+    if (!__builtin_add_overflow((uintptr_t)p, size_B - 1, &last) && can_write_page((uintptr_t)p) &&
+        can_write_page(last))
+        return cudaSuccess;
+    return rt_fail(cudaErrorInvalidValue,
+                   "%s: %p (%llu bytes) cannot be written; pass memory that the process has mapped",
                    name, p, (unsigned long long)size_B);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Checks pointers to the structures that a call reads, so that a wrong one is an error with a
-// sentence instead of a fault. The generated functions call it.
+// Checks pointers to the structures that a call reads and to the objects that it writes, so that a
+// wrong one is an error with a sentence instead of a fault. The generated functions call it.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,4 +26,14 @@ cudaError_t rt_readable(const char *name, const void *p, uint64_t count, uint64_
 static inline cudaError_t rt_readable_object(const char *name, const void *p, uint64_t size_B)
 {
     return rt_is_near(p) ? cudaSuccess : rt_readable(name, p, 1, size_B);
+}
+
+// Returns cudaSuccess if one object of `size_B` bytes, at most a page, can be written at `p`, else
+// cudaErrorInvalidValue with a message. It does not change the memory. NULL passes. A page that
+// could be written once passes from then on, so that a call does not have to ask the kernel.
+cudaError_t rt_writable(const char *name, void *p, uint64_t size_B);
+
+static inline cudaError_t rt_writable_object(const char *name, void *p, uint64_t size_B)
+{
+    return rt_is_near(p) ? cudaSuccess : rt_writable(name, p, size_B);
 }

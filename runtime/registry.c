@@ -140,7 +140,7 @@ struct rt_binary *rt_registry_add(const void *image)
     return binary;
 }
 
-// Precondition: registry_mutex held.
+// Called with registry_mutex held.
 static struct rt_binary *binary_find(void **handle)
 {
     struct rt_binary *binary = NULL;
@@ -149,7 +149,7 @@ static struct rt_binary *binary_find(void **handle)
 }
 
 // Takes a symbol out of its list of symbols of one host address.
-// Precondition: registry_mutex held.
+// Called with registry_mutex held.
 static void symbol_unlink_host(struct rt_symbol *symbol)
 {
     struct rt_symbol *first = NULL;
@@ -230,7 +230,7 @@ struct rt_binary *rt_registry_next(struct rt_binary *previous)
 
 // Adds a symbol to the table `symbols`, after those of the same host address. Returns false if out
 // of memory.
-// Precondition: registry_mutex held.
+// Called with registry_mutex held.
 static bool symbol_insert(struct rt_symbol *symbol)
 {
     struct rt_symbol *last = NULL;

@@ -28,3 +28,9 @@ CUresult em_readable_text(CUresult code, const char *name, const char *p, uint64
 void em_read_head(const void *p, void *out, uint64_t size_B);
 // The check of em_readable for writing. It does not change the memory.
 CUresult em_writable(const char *name, void *p, uint64_t size_B);
+// The same check of one small object, as em_readable_object makes it.
+static inline CUresult em_writable_object(const char *name, void *p, uint64_t size_B)
+{
+    const uintptr_t above_B = (uintptr_t)p - (uintptr_t)__builtin_frame_address(0);
+    return above_B < EM_NEAR_B ? CUDA_SUCCESS : em_writable(name, p, size_B);
+}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Every entry point gets pointers that lead nowhere, in a context, so that its body can be reached.
-// A call that reads a struct, a list or a text there fails with a sentence that names the argument,
-// and no call crashes. Then the same is done with each pointer inside of a struct. The entry
-// points, their arguments and the members of structs come from api/table/driver.def and the
-// headers.
+// A call that reads a struct, a list or a text there, or writes anything, should fail with a
+// sentence that names the argument, and no call should crash. Then the same is done with each
+// pointer inside of a struct that is read. The entry points, their arguments and the members of
+// structs come from api/table/driver.def and the headers.
 #include "../harness.h"
 
 #include <dlfcn.h>
@@ -101,13 +101,14 @@ static const cardlessMember *member_of(const struct place *p)
                      : NULL;
 }
 
-// Whether the call always reads the memory to which the argument points. It does not if another
-// argument selects the type, as that of a `void *value`: the tables name such a union by the path
-// of the argument.
-static bool is_read(const cardlessMember *argument)
+// Whether the call always reads or writes the memory to which the argument points. It does not
+// always read it if another argument selects the type, as that of a `void *value`: the tables name
+// such a union by the path of the argument.
+static bool is_accessed(const cardlessMember *argument)
 {
     const cardlessShape *s = struct_of(argument);
-    return (s && !strchr(name_of(s->name), '.')) || argument->flags & CARDLESS_MEMBER_LIST ||
+    return argument->flags & CARDLESS_MEMBER_OUTPUT || (s && !strchr(name_of(s->name), '.')) ||
+           argument->flags & CARDLESS_MEMBER_LIST ||
            shape_of(argument)->kind == CARDLESS_SHAPE_STRING;
 }
 
@@ -132,8 +133,13 @@ static void set_arguments(const struct place *p, uint64_t *values)
     memset(zeroes, 0, ZEROES_B);
     memset(by_value, 0, PAGE_B);
     memset(target, 0, PAGE_B);
+    const cardlessMember *argument = argument_of(p);
     if (!p->member) {
         values[p->argument] = wild[p->value];
+        if (argument->flags & CARDLESS_MEMBER_COUNT_OUT) {
+            *(size_t *)target = 1;
+            values[argument->count] = (uintptr_t)target;
+        }
         return;
     }
     const cardlessMember *m = member_of(p);
@@ -169,7 +175,7 @@ static void make_call(const struct place *p, void *function)
     const CUresult r = replay_entries[p->entry].call(function, values);
     progress->calls++;
     // One byte can be read, which is enough for the texts and the smallest objects.
-    if (!p->member && is_read(argument) && p->value != LAST_BYTE)
+    if (!p->member && is_accessed(argument) && p->value != LAST_BYTE)
         expect_sentence(p, r, progress->sentences + 1);
 }
 
@@ -193,7 +199,7 @@ static bool next_place(struct place *p)
                 return false;
         }
         const cardlessMember *m = p->member ? member_of(p) : argument_of(p);
-        if (is_input(m) && !is_function(m) &&
+        if ((!p->member || is_input(m)) && !is_function(m) &&
             (is_followed(m) || shape_of(m)->kind == CARDLESS_SHAPE_OPAQUE))
             return true;
     }
@@ -260,7 +266,7 @@ TEST(wild_arguments)
                p->member ? name_of(member_of(p)->name) : "", (unsigned long long)wild[p->value],
                status);
     }
-    printf("# %zu calls, of which %zu have to say that an argument cannot be read\n",
+    printf("# %zu calls, of which %zu have to say that an argument cannot be read or written\n",
            progress->calls, progress->sentences);
     EXPECT(progress->done);
 }

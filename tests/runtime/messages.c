@@ -54,6 +54,43 @@ TEST(found_by_the_driver)
                cudaErrorInvalidValue, "devPtr: ");
 }
 
+// Pointers to outputs, wherever they lead. wrong_calls.c tests them in every call.
+TEST(outputs)
+{
+    const size_t page_B = (size_t)sysconf(_SC_PAGESIZE);
+    void *p, *pinned, **managed, **heap = malloc(sizeof *heap);
+    char *pages =
+        mmap(NULL, 3 * page_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT(heap && pages != MAP_FAILED);
+    RT_MUST(cudaMallocHost(&pinned, 16));
+    RT_MUST(cudaMallocManaged((void **)&managed, 16, cudaMemAttachGlobal));
+    EXPECT_EQ(mprotect(pages + page_B, page_B, PROT_READ), 0);
+    EXPECT_EQ(munmap(pages + 2 * page_B, page_B), 0);
+    void **const read_only = (void **)(void *)(pages + page_B),
+                 **const straddles = (void **)(void *)(pages + page_B - 4),
+                 **const past_the_end = (void **)(void *)(pages + 2 * page_B - 4),
+                 **const last = (void **)(void *)(pages + page_B - sizeof(void *));
+    RT_MESSAGE(cudaMalloc((void **)8, 16), cudaErrorInvalidValue,
+               "\"text\":\"devPtr: 0x8 (8 bytes) cannot be written");
+    RT_MESSAGE(cudaMalloc(read_only, 16), cudaErrorInvalidValue, "(8 bytes) cannot be written");
+    RT_MESSAGE(cudaMalloc(straddles, 16), cudaErrorInvalidValue, "(8 bytes) cannot be written");
+    RT_MESSAGE(cudaMalloc(past_the_end, 16), cudaErrorInvalidValue, "(8 bytes) cannot be written");
+    RT_MESSAGE(cudaMalloc((void **)UINTPTR_MAX, 16), cudaErrorInvalidValue, "cannot be written");
+    RT_MESSAGE(cudaGetDevice((int *)(uintptr_t)0xf123456789abcdef), cudaErrorInvalidValue,
+               "\"entry\":\"cudaGetDevice\"");
+    void **const valid[] = {&p, heap, last, pinned, managed};
+    for (unsigned i = 0; i < sizeof valid / sizeof *valid; i++) {
+        *valid[i] = host;
+        RT_ERROR(cudaGetSymbolAddress(valid[i], host), cudaErrorInvalidSymbol);
+        EXPECT_EQ((uintptr_t)*valid[i], (uintptr_t)host); // nothing has changed
+        RT_OK(cudaMalloc(valid[i], 16));
+        RT_OK(cudaFree(*valid[i]));
+    }
+    RT_OK(cudaFreeHost(pinned));
+    RT_OK(cudaFree(managed));
+    free(heap);
+}
+
 // Attempts that the program did not ask for say nothing.
 TEST(one_message_each)
 {
@@ -91,5 +128,5 @@ TEST(after_a_fault)
     program_finish(&wrapper);
 }
 
-TESTS(CASE(found_by_the_runtime), CASE(found_by_the_driver), CASE(one_message_each),
+TESTS(CASE(found_by_the_runtime), CASE(found_by_the_driver), CASE(outputs), CASE(one_message_each),
       CASE(after_a_fault))

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Calls every function of the runtime with wrong arguments. Each message must name arguments as the
-// function of the runtime names them, and not as a function of the driver does. Constants, types
-// and functions must be those of the runtime, too.
+// Calls every function of the runtime with wrong arguments. Each message should name arguments as
+// the function of the runtime names them, and not as a function of the driver does. Constants,
+// types and functions should be those of the runtime, too. If the pointer to a structure that the
+// call reads, or to anything that it writes, leads nowhere, the call should fail with a message
+// that names it.
 #include <cuda_runtime_api.h>
 #include <ctype.h>
 #include <signal.h>
@@ -37,7 +39,7 @@ enum kind {
     KINDS
 };
 // An argument has VALUES values. WILD is one more, for pointers: no memory is there.
-enum { VALUES = 6, WILD = VALUES, ARGUMENTS_MAX = 12, SECONDS = 20, TAKEN = 3 };
+enum { VALUES = 6, MIXED = 3, WILD = VALUES, ARGUMENTS_MAX = 12, SECONDS = 20, TAKEN = 3 };
 #ifndef RANDOM // combinations of values for each function, beside each wrong value alone
 #define RANDOM 24
 #endif
@@ -46,8 +48,9 @@ struct call {
     const char *name;
     cudaError_t (*make)(const unsigned char *choice);
     unsigned arguments;
-    unsigned reads; // a bit for each argument that leads to structures which the call reads
+    unsigned accesses; // a bit for each argument that leads to what the call reads or writes
     enum kind kinds[ARGUMENTS_MAX];
+    const char *argument_names[ARGUMENTS_MAX];
     const char *names; // of its arguments and of their members, each between blanks
 };
 
@@ -80,8 +83,9 @@ static void pick(void *out, size_t size_B, enum kind kind, unsigned choice)
                                           world.zero, NULL, (char *)8};
         value = (uintptr_t)values[choice];
     } else if (kind == ADDRESS) {
-        char *const values[VALUES] = {world.memory,         NULL,       world.zero,
-                                      &world.host_function, world.ones, world.memory + 8};
+        char *const values[VALUES + 1] = {
+            world.memory,     NULL,     world.zero, &world.host_function, world.ones,
+            world.memory + 8, (char *)8};
         value = (uintptr_t)values[choice];
     } else if (kind == CALLBACK) {
         value = choice % 2 ? 0 : (uintptr_t)nothing;
@@ -140,9 +144,11 @@ static bool choose(const struct call *c, unsigned number, unsigned char *choice)
 {
     const unsigned single = c->arguments * (VALUES - 1);
     memset(choice, 0, ARGUMENTS_MAX);
-    for (unsigned reads = c->reads; reads; reads &= reads - 1, number--)
+    for (unsigned left = c->accesses; left; left &= left - 1, number--)
         if (!number) {
-            choice[__builtin_ctz(reads)] = WILD;
+            for (unsigned i = 0; i < c->arguments; i++)
+                choice[i] = c->kinds[i] == POINTER ? MIXED : 0; // so that lists have elements
+            choice[__builtin_ctz(left)] = WILD;
             return true;
         }
     if (number < single) {
@@ -219,9 +225,24 @@ static unsigned check_line(const struct call *c, const char *line)
     return found;
 }
 
+// Whether the last message in the file is about this argument of the call.
+static bool is_about(const char *path, const struct call *c, const char *argument)
+{
+    char line[8192] = "", caller[128], text[128];
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file))
+        ;
+    if (file)
+        fclose(file);
+    snprintf(caller, sizeof caller, "\"%s\"", c->name);
+    snprintf(text, sizeof text, "\"text\":\"%s: 0x8 (", argument);
+    return strstr(line, caller) && strstr(line, text);
+}
+
 // Makes the tries from *next on in this process, and counts each in *next before it is made.
-// Returns how many pointers that lead nowhere were not refused.
-static int make_calls(const struct call *c, unsigned *next)
+// `messages` is the path of the file that gets the messages. Returns how many pointers that lead
+// nowhere were not refused.
+static int make_calls(const struct call *c, unsigned *next, const char *messages)
 {
     unsigned char choice[ARGUMENTS_MAX];
     int taken = 0;
@@ -229,9 +250,12 @@ static int make_calls(const struct call *c, unsigned *next)
     while (choose(c, *next, choice)) {
         (*next)++;
         const cudaError_t r = c->make(choice);
-        if (memchr(choice, WILD, c->arguments) && r != cudaErrorInvalidValue) {
+        const unsigned char *wild = memchr(choice, WILD, c->arguments);
+        if (wild && (r != cudaErrorInvalidValue ||
+                     !is_about(messages, c, c->argument_names[wild - choice]))) {
             taken++;
-            printf("# %s: pointer %u leads nowhere: %s\n", c->name, *next, cudaGetErrorName(r));
+            printf("# %s: %s leads nowhere: %s\n", c->name, c->argument_names[wild - choice],
+                   cudaGetErrorName(r));
         }
         cudaGetLastError();
     }
@@ -252,7 +276,7 @@ static unsigned check_call(const struct call *c, unsigned *next, unsigned *crash
             snprintf(path, sizeof path, "json:/tmp/cardless-wrong-%ld.json", (long)getpid());
             setenv("CARDLESS_DIAGNOSTICS", path, 1);
             alarm(SECONDS);
-            const int taken = make_calls(c, next);
+            const int taken = make_calls(c, next, path + strlen("json:"));
             fflush(stdout);
             _exit(taken ? TAKEN : 0);
         }
@@ -268,7 +292,7 @@ static unsigned check_call(const struct call *c, unsigned *next, unsigned *crash
         *crashes += !ended;
         // A sanitizer that finds a crash ends the process with a status of its own.
         found += ended && WEXITSTATUS(status) == TAKEN;
-        found += status && *next <= (unsigned)__builtin_popcount(c->reads);
+        found += status && *next <= (unsigned)__builtin_popcount(c->accesses);
         if (!ended)
             printf("# %s: try %u: %s\n", c->name, *next, strsignal(WTERMSIG(status)));
     } while (!ended);

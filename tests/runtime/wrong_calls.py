@@ -94,10 +94,12 @@ def main():
         for a in r.arguments:
             all_members(types, a.type, mine)
         kinds = ', '.join(kind(a) for a in r.arguments) or '0'
-        tested = re.findall(r'_readable\w*\("(\w+)"', '\n'.join(generator.pointer_lines(r)))
-        reads = sum(1 << i for i, a in enumerate(r.arguments) if a.name in tested)
-        text += f'    {{"{r.name}", call_{r.name}, {len(r.arguments)}, {reads:#x}, {{{kinds}}}, ' \
-            f'" {" ".join(sorted(mine["names"]))} "}},\n'
+        read = re.findall(r'_readable\w*\("(\w+)"', '\n'.join(generator.pointer_lines(r)))
+        wild = sum(1 << i for i, a in enumerate(r.arguments) if a.name in read or
+                   generator.output_of(r, a) and not a.points_to_const and kind(a) != 'CALLBACK')
+        in_order = ', '.join(f'"{a.name}"' for a in r.arguments) or '0'
+        text += f'    {{"{r.name}", call_{r.name}, {len(r.arguments)}, {wild:#x}, {{{kinds}}}, ' \
+            f'{{{in_order}}}, " {" ".join(sorted(mine["names"]))} "}},\n'
     text += '};\n\nstatic const char *const foreign[] = {\n'
     text += ''.join(f'    "{n}",\n' for n in sorted(theirs) if n) + '};\n'
     write(out, text)

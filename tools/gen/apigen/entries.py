@@ -108,7 +108,47 @@ class Generator:
             if self.reads_one(row, a):
                 lines += ['    if (!r)', f'        r = {self.dialect.one("readable")}("{a.name}", '
                           f'{a.name}, sizeof *{a.name});']
-        return lines
+        return lines + self.output_lines(row)
+
+    def element_count(self, row, argument):
+        """The number of elements of a list that the call writes: C, or None if it is no list."""
+        if argument.count:
+            return argument.count
+        rule = self.rules.find(('count',), f'{row.name}.{argument.name}')
+        return rule and rule['sibling']
+
+    def is_written(self, row, argument):
+        """Whether the call writes to the memory of an argument. Functions are not written."""
+        return bool(self.output_of(row, argument)) and not argument.points_to_const and \
+            self.declarations.resolve(self.pointed(argument)) not in self.declarations.callbacks
+
+    def is_capacity(self, row, count):
+        """Whether a number of elements is known before the call."""
+        return count[0] != '*' or any(
+            a.name == count[1:] and self.output_of(row, a) == '<>' for a in row.arguments)
+
+    def output_lines(self, row):
+        """The checks of pointers to memory that the call writes: of one object each, which is the
+        first element of a list. A list may be longer than its elements that are written. Numbers
+        of elements are tested before they are read."""
+        writable = self.dialect.one('writable')
+        if not writable:
+            return []
+        objects, lists = [], []
+        for a in row.arguments:
+            count = self.element_count(row, a)
+            if not self.is_written(row, a) or (count and not self.is_capacity(row, count)):
+                continue
+            size = '1' if a.type == 'void *' else f'sizeof *{a.name}'
+            condition = '!r'
+            if count and count[0] == '*':
+                condition += f' && {count[1:]} && {count}'
+            elif count:
+                condition += f' && {count}'
+            (lists if count else objects).extend(
+                [f'    if ({condition})',
+                 f'        r = {writable}("{a.name}", {a.name}, {size});'])
+        return objects + lists
 
     def stream_handle(self, argument, twin):
         handle = argument.name

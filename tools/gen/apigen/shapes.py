@@ -313,9 +313,8 @@ class Shapes:
         if rule:
             return {'input': '', 'output': '>', 'both': '<>'}[rule['kind']]
         pointed = a.type[:-1].strip()
-        is_const = pointed.endswith('const') or pointed.startswith('const ') and '*' not in pointed
         is_unknown = pointed == 'void' or self.d.resolve(pointed) in self.d.callbacks
-        return '' if is_const or is_unknown else '>'
+        return '' if a.points_to_const or is_unknown else '>'
 
     def arguments(self, row):
         """Adds the arguments of a row; returns the first and their number."""

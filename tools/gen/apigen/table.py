@@ -19,7 +19,7 @@ class Dialect:
             'types': None, 'headers': None, 'stream': 3, 'streamtype': 1, 'check': None,
             'handletext': 1, 'objects': 1, 'firsttwin': 1, 'internal': 1, 'node': 1, 'procs': 1,
             'facts': None, 'record': 1, 'recorder': 1, 'columns': None, 'coverage': 2,
-            'about': 1, 'base': 1, 'readable': None}
+            'about': 1, 'base': 1, 'readable': None, 'writable': 1}
 
     def __init__(self):
         self.values, self.checks = {}, {}
@@ -99,6 +99,12 @@ class Argument:
     def checked_array(self):
         """Whether the wrapper tests that the elements can be read."""
         return self.count and not self.output
+
+    @property
+    def points_to_const(self):
+        pointed = self.type[:-1].strip()
+        return self.type.endswith('*') and (
+            pointed.endswith('const') or pointed.startswith('const ') and '*' not in pointed)
 
     def by_value(self, declarations):
         """Whether it is a structure, which a trace cannot widen to a word."""
