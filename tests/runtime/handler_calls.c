@@ -5,6 +5,7 @@
 // the handler should return: with success, or with one sentence that names the interrupted call.
 #include "expect.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -262,6 +263,24 @@ TEST(load_interrupted)
     EXPECT(seen->loading);
 }
 
+// The driver records the program's calls of the runtime, for which it takes locks as well.
+TEST(recorded_load_interrupted)
+{
+    char folder[] = "/tmp/cardless-test-XXXXXX", path[300];
+    EXPECT(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/run", folder);
+    test_setting("CARDLESS_RECORD", path);
+    interrupt(&(struct step){"cudaLaunchKernel", nothing, first_launch});
+    EXPECT(seen->loading);
+    DIR *files = opendir(folder);
+    for (struct dirent *file = readdir(files); file; file = readdir(files)) {
+        snprintf(path, sizeof path, "%s/%s", folder, file->d_name);
+        unlink(path);
+    }
+    closedir(files);
+    EXPECT_EQ(rmdir(folder), 0);
+}
+
 TEST(lookup_interrupted)
 {
     interrupt(&(struct step){"cudaLaunchKernel", load, second_launch});
@@ -375,7 +394,7 @@ TEST(fork_inside_a_registration)
     RT_OK(launch(&one));
 }
 
-TESTS(CASE(first_call_interrupted), CASE(load_interrupted), CASE(lookup_interrupted),
-      CASE(variable_interrupted), CASE(registration_interrupted),
+TESTS(CASE(first_call_interrupted), CASE(load_interrupted), CASE(recorded_load_interrupted),
+      CASE(lookup_interrupted), CASE(variable_interrupted), CASE(registration_interrupted),
       CASE(registration_while_the_driver_loads), CASE(callback_while_kernels_load),
       CASE(fork_inside_a_registration))
