@@ -39,7 +39,7 @@ static void registry_unlock(void)
 // would stay locked in the child for ever, and the child would wait for it when it unregisters its
 // binaries at exit. So the forking thread takes the mutex before, and both processes release it.
 //
-// A signal handler may fork too, after it has interrupted its thread in a part with the mutex.
+// A signal handler may fork while the thread that it interrupts holds the mutex already.
 static void registry_before_fork(void)
 {
     if (rt_thread()->registry_locks++ == 0)
@@ -73,25 +73,27 @@ bool rt_registry_incomplete(void)
 
 // ---- the symbols that a thread has found last
 
-// Most launches find their kernel here, and need no mutex.
-//
-// Symbols are freed when their binary is unregistered. `removals` counts that, and a thread whose
-// own count differs forgets its symbols before it looks at them.
-#define RECENT_BITS 4
+// Counts the binaries that were unregistered, whose symbols have been freed.
 static _Atomic uint64_t removals = 1;
+
+// Most launches find their kernel here, and need no mutex. A thread whose count of removals is not
+// the current one must not access its symbols.
+#define RECENT_BITS 4
 static __thread struct {
     uint64_t removals;
     struct rt_symbol *symbols[1 << RECENT_BITS];
 } recent;
 
-// The slot of an address. Multiplication by 2^64 / golden ratio spreads addresses evenly.
+// The slot of an address. The multiplication by 2^64 / golden ratio spreads addresses evenly.
 static struct rt_symbol **recent_slot(const void *address)
 {
     return &recent.symbols[((uintptr_t)address * 0x9e3779b97f4a7c15ull) >> (64 - RECENT_BITS)];
 }
 
-// A signal handler may look up a symbol between any two steps. So each slot is one pointer, and the
-// count changes after the slots.
+// Forgets the symbols if a binary was unregistered since they were found.
+//
+// A signal handler may look up a symbol between any two of these steps. So a slot is a single
+// pointer, and the count changes after the slots.
 static void recent_update(void)
 {
     const uint64_t now = atomic_load_explicit(&removals, memory_order_acquire);
@@ -103,8 +105,8 @@ static void recent_update(void)
     recent.removals = now;
 }
 
-// Whether the program names the symbol by this address. C++ code may name a managed variable by the
-// address of its memory.
+// Whether `address` is a name of the symbol in the program. C++ code may name a managed variable by
+// the address of its memory.
 static bool symbol_is_at(const struct rt_symbol *symbol, const void *address)
 {
     if (symbol->host == address)
@@ -303,10 +305,9 @@ struct rt_symbol *rt_registry_find_device(const void *device)
 void rt_registry_set_device(struct rt_symbol *symbol, void *device)
 {
     registry_lock();
-    // Another thread may have set it, and two variables of one name may share their memory: then
-    // the first one is in the table.
-    if (!symbol->by_device.tbl) {
+    if (!symbol->by_device.tbl) { // else another thread has set it meanwhile
         symbol->device = device;
+        // Two variables of one name may share their memory. The table has the first one.
         struct rt_symbol *other = NULL;
         HASH_FIND(by_device, symbols_in_use, &device, sizeof device, other);
         if (!other)
