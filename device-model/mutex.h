@@ -146,6 +146,16 @@ static inline void dm_mutex_unlock(struct dm_mutex *m)
     --*dm_mutexes_held();
 }
 
+// Runs `function` in the first call of the process, as pthread_once does. dm_mutexes_held counts
+// it, because a signal handler that interrupts `function` and comes here would wait for its own
+// thread.
+static inline void dm_once(pthread_once_t *once, void (*function)(void))
+{
+    ++*dm_mutexes_held();
+    pthread_once(once, function);
+    --*dm_mutexes_held();
+}
+
 // Waits for `condition` with `m` released, as pthread_cond_wait does. dm_mutexes_held still counts
 // it: pthread_cond_broadcast may wait for a thread that a signal has interrupted in such a wait.
 static inline void dm_mutex_wait(struct dm_mutex *m, pthread_cond_t *condition)

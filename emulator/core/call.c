@@ -78,7 +78,9 @@ CUresult em_refuse(void)
 {
     static unsigned shown;
     char text[512];
-    if (em_config()->sink != EM_SINK_OFF && __atomic_fetch_add(&shown, 1, __ATOMIC_RELAXED) < 8) {
+    const struct em_config *config = em_config_if_read();
+    if ((!config || config->sink != EM_SINK_OFF) &&
+        __atomic_fetch_add(&shown, 1, __ATOMIC_RELAXED) < 8) {
         int n = snprintf(text, sizeof text,
                          "cardless: %s: CUDA_ERROR_NOT_PERMITTED: a signal handler makes this "
                          "call, and it has interrupted %s of the same thread; let the handler set "

@@ -93,9 +93,9 @@ em_begin(struct em_thread *self, const struct em_entry *entry)
     const struct em_entry *outer = self->entry;
     if (em_unlikely(outer))
         em_note_interruption(self);
+    self->entry = entry;
     if (em_unlikely(!self->quick))
         em_thread_start();
-    self->entry = entry;
     self->returns_to = __builtin_return_address(0);
     self->calls++;
     return outer;

@@ -13,6 +13,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "mutex.h"
 #include "quirk.h"
 #include "schedule_text.h"
 
@@ -480,8 +481,22 @@ static void read_environment(void)
     }
 }
 
+static bool is_read; // config_once is done
+
+static void read_once(void)
+{
+    read_environment();
+    __atomic_store_n(&is_read, true, __ATOMIC_RELEASE);
+}
+
+const struct em_config *em_config_if_read(void)
+{
+    return __atomic_load_n(&is_read, __ATOMIC_ACQUIRE) ? &config : NULL;
+}
+
 const struct em_config *em_config(void)
 {
-    pthread_once(&config_once, read_environment);
+    if (!em_config_if_read())
+        dm_once(&config_once, read_once);
     return &config;
 }

@@ -62,5 +62,7 @@ struct em_config {
 // Returns the configuration, and reads the environment the first time. Never fails: an unknown
 // value is reported on stderr and ignored.
 const struct em_config *em_config(void);
+// The same, or NULL if the environment has not been read yet. For signal handlers.
+const struct em_config *em_config_if_read(void);
 // Calls `see` for each setting that the environment has now.
 void em_config_each(void (*see)(const char *name, const char *value));

@@ -11,6 +11,7 @@
 
 #include "error.h"
 #include "lock.h"
+#include "mutex.h"
 
 // The functions of libzstd.so.1 and of liblz4.so.1, as their manuals declare them.
 static struct {
@@ -52,7 +53,7 @@ static CUresult fail_without(const char *noun, const char *library, const char *
 static CUresult decompress_zstd(const void *in, uint64_t in_B, void *out, uint64_t out_B,
                                 uint64_t *used)
 {
-    pthread_once(&zstd_once, zstd_load);
+    dm_once(&zstd_once, zstd_load);
     if (!have_zstd)
         return fail_without("zstd", "libzstd.so.1", "libzstd1");
     const size_t result = zstd.decompress(out, out_B, in, in_B);
@@ -67,7 +68,7 @@ static CUresult decompress_zstd(const void *in, uint64_t in_B, void *out, uint64
 static CUresult decompress_lz4(const void *in, uint64_t in_B, void *out, uint64_t out_B,
                                uint64_t *used)
 {
-    pthread_once(&lz4_once, lz4_load);
+    dm_once(&lz4_once, lz4_load);
     if (!lz4_decompress)
         return fail_without("LZ4", "liblz4.so.1", "liblz4-1");
     if (in_B > INT_MAX || out_B > INT_MAX)

@@ -9,6 +9,7 @@
 
 #include "error.h"
 #include "lock.h"
+#include "mutex.h"
 
 static struct em_ffi ffi;
 static bool have_ffi;
@@ -53,7 +54,7 @@ static void load(void)
 CUresult em_ffi(const struct em_ffi **out)
 {
     em_assert_unlocked();
-    pthread_once(&once, load);
+    dm_once(&once, load);
     *out = &ffi;
     if (have_ffi)
         return CUDA_SUCCESS;

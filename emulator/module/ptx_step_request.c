@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "mutex.h"
 #include "number.h"
 
 static struct em_step_request request = {
@@ -96,6 +97,6 @@ static void read_request(void)
 
 const struct em_step_request *em_step_request(void)
 {
-    pthread_once(&request_once, read_request);
+    dm_once(&request_once, read_request);
     return requested ? &request : NULL;
 }

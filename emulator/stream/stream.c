@@ -13,6 +13,7 @@
 #include "device.h"
 #include "error.h"
 #include "lock.h"
+#include "mutex.h"
 #include "order.h"
 #include "outside.h"
 #include "scheduler.h"
@@ -198,7 +199,7 @@ static CUresult new_of_thread(struct em_context *context, struct em_stream **out
             at = &s->next_of_thread;
         }
     }
-    pthread_once(&thread_end_once, make_thread_end);
+    dm_once(&thread_end_once, make_thread_end);
     CUresult r = new_without_handle(context, EM_STREAM_OF_THREAD, CU_STREAM_DEFAULT, out);
     if (r)
         return r;

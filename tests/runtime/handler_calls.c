@@ -3,13 +3,13 @@
 // a call runs. The signal comes before and after each lock that the interrupted call takes, also
 // the driver's, and before and after it loads the driver. Whatever it has interrupted, each call of
 // the handler should return: with success, or with one sentence that names the interrupted call.
+// (A function that runs once is a lock, too.)
 #include "expect.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
-#include <pthread.h>
 #include <stddef.h>
 
+#include "../signal_places.h"
 #include "program.h"
 
 enum { SECONDS = 20, MOST_SIGNALS = 2000 };
@@ -48,39 +48,10 @@ static cudaError_t launch(const void *kernel)
 
 // What a child process has done, in memory that it shares with the test.
 static struct {
-    unsigned places; // at which a signal may come
     unsigned rounds, succeeded, refused, others;
     // Refusals of the runtime itself, which stay while a step is repeated.
     bool locked, loading;
 } * seen;
-
-static unsigned signal_at; // counted from 1; 0: no signal
-static bool armed;
-
-static void at_place(void)
-{
-    if (!armed)
-        return;
-    if (++seen->places == signal_at) {
-        armed = false;
-        raise(SIGUSR1);
-        armed = true;
-    }
-}
-
-// These stand for the C library's functions, also in the libraries.
-#define EXPORT __attribute__((visibility("default")))
-
-EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
-{
-    static int (*real)(pthread_mutex_t *);
-    if (!real)
-        real = (int (*)(pthread_mutex_t *))dlsym(RTLD_NEXT, "pthread_mutex_lock");
-    at_place();
-    const int error = real(mutex);
-    at_place();
-    return error;
-}
 
 static void (*while_the_driver_loads)(void);
 
@@ -204,9 +175,9 @@ static void interrupt_once(const struct step *step)
     unsetenv("CARDLESS_DIAGNOSTICS");
     alarm(SECONDS);
     step->before();
-    armed = true;
+    signal_armed = true;
     step->interrupted();
-    armed = false;
+    signal_armed = false;
     fflush(stderr);
     EXPECT_EQ(count_sentences(errors, step), seen->refused);
     dup2(old, STDERR_FILENO);
@@ -379,11 +350,11 @@ TEST(fork_inside_a_registration)
     for (signal_at = 1;; signal_at++) {
         const unsigned rounds = seen->rounds;
         struct program_wrapper w = program_wrapper(text);
-        seen->places = 0;
-        armed = true;
+        places = 0;
+        signal_armed = true;
         void **binary = register_program(&w);
         __cudaUnregisterFatBinary(binary);
-        armed = false;
+        signal_armed = false;
         program_finish(&w);
         if (getpid() != parent)
             _exit(!binary || test_failures);
