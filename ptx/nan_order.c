@@ -245,9 +245,13 @@ static void find_repeated(struct order *o, uint32_t i)
 
 static void find_same(struct order *o)
 {
+    // First, because a value may come from an operation that is later in the text.
+    for (uint32_t i = 0; i < o->v.l->op_count; i++)
+        o->same[i] = has_copy_form(o, &o->v.l->ops[i]) ? COPY : i;
     for (uint32_t i = 0; i < o->v.l->op_count; i++) {
         const struct px_op *op = &o->v.l->ops[i];
-        o->same[i] = has_copy_form(o, op) || (has_choice_form(o, op) && is_one(o, i)) ? COPY : i;
+        if (has_choice_form(o, op) && is_one(o, i))
+            o->same[i] = COPY;
         if (is_plain_access(op, "ld.") && px_values_has(&o->v, op->operands[0]))
             find_repeated(o, i);
     }

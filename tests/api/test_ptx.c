@@ -266,7 +266,30 @@ TEST(large_variables)
     }
 }
 
-TESTS(CASE(static_shared_memory_of_another_device), CASE(large_variables), CASE(numbers),
-      CASE(misaligned), CASE(unmapped), CASE(host_memory), CASE(not_supported),
+// Operations of .f64 values that come from later places of the text. (The order of NaNs depends on
+// how their values are made.)
+static const char made_later[] =
+    HEAD ".visible .entry made_later(.param .u64 out)\n{\n"
+         ".reg .pred %p;\n.reg .f64 %a, %b, %c, %d, %e, %f;\n.reg .b64 %out;\n"
+         "ld.param.u64 %out, [out];\nbra.uni LAST;\n"
+         "FIRST:\nselp.f64 %c, %a, %b, %p;\nmin.f64 %d, %b, %f;\nmul.f64 %e, %c, %d;\n"
+         "add.f64 %e, %e, %b;\nst.global.f64 [%out], %e;\nret;\n"
+         "LAST:\nsetp.ne.u64 %p, %out, 0;\nmov.f64 %a, 0d4008000000000000;\n"
+         "ld.global.f64 %b, [%out];\nld.global.f64 %f, [%out];\nbra.uni FIRST;\n}\n";
+
+TEST(values_made_later)
+{
+    double value = 5;
+    CUdeviceptr out;
+    start();
+    EXPECT_OK(cuMemAlloc(&out, sizeof value));
+    EXPECT_OK(cuMemcpyHtoD(out, &value, sizeof value));
+    EXPECT_OK(ptx_run(ptx_kernel(ptx_load(made_later), "made_later"), 1, 1, (void *[]){&out}));
+    EXPECT_OK(cuMemcpyDtoH(&value, out, sizeof value));
+    EXPECT_EQ(value, 3 * 5 + 5);
+}
+
+TESTS(CASE(values_made_later), CASE(static_shared_memory_of_another_device), CASE(large_variables),
+      CASE(numbers), CASE(misaligned), CASE(unmapped), CASE(host_memory), CASE(not_supported),
       CASE(scope_after_the_space), CASE(unknown_form), CASE(unknown_form_as_the_driver),
       CASE(static_shared_memory), CASE(static_shared_memory_of_a_long_text))
