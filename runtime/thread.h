@@ -45,8 +45,8 @@ struct rt_thread {
     uint32_t resets;     // rt_context_resets at that time
     cudaError_t missing; // why the thread's last __cudaGetKernel failed, or cudaSuccess
     // For calls of signal handlers (interrupt.h).
-    unsigned registry_locks;       // whether the thread holds registry_mutex or waits for it
-    bool finds_driver;             // whether it loads the driver, or waits for a thread that does
+    unsigned registry_locks;       // not 0 while the thread holds registry_mutex or waits for it
+    bool finds_driver;             // it loads the driver, or waits for a thread that does
     const struct rt_entry *loader; // the call that loads a fat binary, or NULL
 };
 
