@@ -5,7 +5,8 @@
 #include "jit_options.h"
 #include "linker.h"
 
-// The linker keeps the outputs of its options.
+// A linker has some bytes for its creator, of which it knows only the size. They are the outputs of
+// the options of cuLinkCreate, which its later calls fill in too.
 union kept {
     struct em_link_own own;
     struct api_jit_outputs outputs;
@@ -24,7 +25,7 @@ CUresult api_cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options, voi
     return em_link_create(jit.has_target ? &jit.target : NULL, &jit.registers, &kept.own, stateOut);
 }
 
-// The outputs of cuLinkCreate's options, for a call of that linker.
+// Begins a call of a linker, which writes to the outputs of cuLinkCreate's options.
 static CUresult begin(CUlinkState state, struct api_jit *out)
 {
     union kept kept;
@@ -34,7 +35,7 @@ static CUresult begin(CUlinkState state, struct api_jit *out)
     return r;
 }
 
-// Options of one input have no outputs.
+// Options of one input have no outputs, so those that api_jit_keep returns are dropped.
 static CUresult check_input(unsigned count, CUjit_option *options, void **values)
 {
     struct api_jit jit;

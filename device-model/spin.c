@@ -6,6 +6,7 @@
 
 #include "space.h"
 
+// The first and the last column of the table in spin.h.
 enum { FORGIVEN = 2, VAIN_MOST = 10 };
 
 uint64_t dm_spin_budget(struct dm_spin *s, uint64_t now_ns)
@@ -30,9 +31,12 @@ void dm_spin_spent(struct dm_spin *s, uint64_t ns)
     s->pass = s->vain > FORGIVEN ? (uint16_t)(1U << (s->vain - FORGIVEN - 1)) : 0;
 }
 
+// If the thread has spun and has not used up its budget, the spin was not in vain. A short wait
+// without a spin is one less to pass.
 void dm_spin_wait_over(struct dm_spin *s, uint64_t now_ns)
 {
-    if (s->left_ns && s->left_ns < DM_SPIN_NS)
+    const bool succeeded = s->left_ns && s->left_ns < DM_SPIN_NS;
+    if (succeeded)
         s->vain = 0;
     else if (!s->spends && s->pass && now_ns - s->waits_since_ns < DM_SPIN_SHORT_NS)
         s->pass--;
@@ -51,11 +55,11 @@ struct dm_spin dm_spin_of_history(uint32_t history)
 
 // ---- threads ----
 
-// Counts the cores of the machine, because the process that is awaited may use others than this
-// one. Under valgrind, only one thread runs at a time.
+// Counts the cores of the machine, because the process that is awaited may use cores that this one
+// may not. Under valgrind, only one thread runs at a time.
 static unsigned spinners_most(void)
 {
-    static long cores; // 0: not known yet. Two threads may find it out at the same time
+    static long cores; // 0: not known yet. Two threads may find out the same number
     long n = __atomic_load_n(&cores, __ATOMIC_RELAXED);
     if (!n) {
         n = dm_is_valgrind() ? 1 : sysconf(_SC_NPROCESSORS_ONLN);

@@ -33,16 +33,16 @@ enum {
 uint64_t dm_spin_budget(struct dm_spin *spin, uint64_t now_ns);
 // The thread has spun for so long.
 void dm_spin_spent(struct dm_spin *spin, uint64_t ns);
-// The wait is over.
+// The wait is over, at the time `now_ns`: decides whether later ones spin.
 void dm_spin_wait_over(struct dm_spin *spin, uint64_t now_ns);
 
 // `vain` and `pass` in one word, for waits that threads share, and back.
 uint32_t dm_spin_history(const struct dm_spin *spin);
 struct dm_spin dm_spin_of_history(uint32_t history);
 
-// A thread begins and ends to spin. Returns false if it must not: if threads of this library spin
-// on half of the machine's cores already, or if there is only one core.
+// To be called before and after a spin. Returns false if the thread must not spin: if threads of
+// this library spin on half of the machine's cores already, or if there is only one core.
 bool dm_spin_begin(void);
 void dm_spin_end(void);
-// Waits for about 100 ns.
+// Waits for about 100 ns, on processors that have an instruction for it.
 void dm_spin_pause(void);

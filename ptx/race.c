@@ -15,9 +15,9 @@ struct slot {
     uint16_t thread; // of the cluster, + 1; 0: free
     uint8_t bytes;   // of the word, as bits
     bool write, strong, atomic;
-    uint32_t line;
-    uint32_t warp_clock, lane_clock;
-    uint32_t step;
+    uint32_t line;                   // of the program
+    uint32_t warp_clock, lane_clock; // the times of the access
+    uint32_t step;                   // the operation, as px_clocks.step counts
 };
 
 struct lane_clock {
@@ -25,8 +25,8 @@ struct lane_clock {
 };
 
 struct warp_state {
-    uint32_t *known;    // a clock of warps; its own component is its time
-    uint32_t *released; // the same, at its last fence
+    uint32_t *known;    // a clock of warps: up to which times it knows them. Its own time is a part
+    uint32_t *released; // the clock at its last fence
     struct lane_clock lanes[KN_LANES];
     struct lane_clock fenced; // fences of the warp's lanes
 };
@@ -41,7 +41,8 @@ struct px_clocks {
 
 struct px_race {
     struct px_clocks *clocks;
-    uint32_t words, first;          // its first warp in the cluster
+    uint32_t words;                 // of shared memory
+    uint32_t first;                 // the number of the block's first warp in the cluster
     uint32_t *arrived[PX_BARRIERS]; // clocks of warps
     struct slot *slots;             // SLOTS for each word
 };
@@ -71,20 +72,20 @@ struct px_clocks *px_clocks_new(uint32_t blocks, uint32_t warps)
     return c;
 }
 
-static void clear(const struct px_clocks *clocks, uint32_t *clock)
+static void clock_clear(const struct px_clocks *clocks, uint32_t *clock)
 {
     memset(clock, 0, clocks->count * sizeof *clock);
 }
 
 void px_clocks_start(struct px_clocks *c)
 {
-    clear(c, c->fenced);
-    clear(c, c->arriving);
-    clear(c, c->arrived);
+    clock_clear(c, c->fenced);
+    clock_clear(c, c->arriving);
+    clock_clear(c, c->arrived);
     for (uint32_t i = 0; i < c->count; i++) {
         struct warp_state *s = &c->states[i];
-        clear(c, s->known);
-        clear(c, s->released);
+        clock_clear(c, s->known);
+        clock_clear(c, s->released);
         memset(s->lanes, 0, sizeof s->lanes);
         memset(&s->fenced, 0, sizeof s->fenced);
         s->known[i] = 1;
@@ -115,7 +116,7 @@ void px_race_start(struct px_race *race)
 {
     memset(race->slots, 0, (size_t)race->words * SLOTS * sizeof *race->slots);
     for (uint32_t i = 0; i < PX_BARRIERS; i++)
-        clear(race->clocks, race->arrived[i]);
+        clock_clear(race->clocks, race->arrived[i]);
 }
 
 void px_race_step(struct px_race *race)
@@ -125,7 +126,7 @@ void px_race_step(struct px_race *race)
 
 // ---- clocks ----
 
-static void join(uint32_t *to, const uint32_t *from, uint32_t count)
+static void clock_join(uint32_t *to, const uint32_t *from, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         to[i] = to[i] > from[i] ? to[i] : from[i];
@@ -136,11 +137,11 @@ static struct warp_state *state_of(const struct px_race *race, uint32_t warp)
     return &race->clocks->states[race->first + warp];
 }
 
-// The warp's clock goes to `to`; what it does from now on is later.
-static void publish(struct px_race *race, uint32_t warp, uint32_t *to)
+// Adds the warp's clock to `to`, and begins its next time: later accesses are not in `to`.
+static void clock_publish(struct px_race *race, uint32_t warp, uint32_t *to)
 {
     struct warp_state *s = state_of(race, warp);
-    join(to, s->known, race->clocks->count);
+    clock_join(to, s->known, race->clocks->count);
     s->known[race->first + warp]++;
 }
 
@@ -148,7 +149,9 @@ static void lanes_together(struct warp_state *s, uint32_t lanes)
 {
     struct lane_clock all = {0};
     KN_EACH_OF(lanes, i)
-    join(all.of, s->lanes[i].of, KN_LANES);
+    {
+        clock_join(all.of, s->lanes[i].of, KN_LANES);
+    }
     KN_EACH_OF(lanes, k)
     {
         s->lanes[k] = all;
@@ -161,24 +164,26 @@ void px_race_together(struct px_race *race, uint32_t warp, uint32_t lanes)
     lanes_together(state_of(race, warp), lanes);
 }
 
+// Fences are ordered one after the other: each takes over what earlier ones have left in `fenced`,
+// and leaves its own clock there.
 void px_race_fence(struct px_race *race, uint32_t warp, uint32_t lanes)
 {
     struct px_clocks *c = race->clocks;
     struct warp_state *s = state_of(race, warp);
     KN_EACH_OF(lanes, i)
     {
-        join(s->fenced.of, s->lanes[i].of, KN_LANES);
+        clock_join(s->fenced.of, s->lanes[i].of, KN_LANES);
         s->lanes[i] = s->fenced;
         s->lanes[i].of[i]++;
     }
-    join(s->known, c->fenced, c->count);
-    join(s->released, s->known, c->count);
-    publish(race, warp, c->fenced);
+    clock_join(s->known, c->fenced, c->count);
+    clock_join(s->released, s->known, c->count);
+    clock_publish(race, warp, c->fenced);
 }
 
 void px_race_arrive(struct px_race *race, uint32_t warp, uint32_t barrier)
 {
-    publish(race, warp, race->arrived[barrier]);
+    clock_publish(race, warp, race->arrived[barrier]);
 }
 
 void px_race_all_arrived(struct px_race *race, uint32_t barrier)
@@ -189,13 +194,13 @@ void px_race_all_arrived(struct px_race *race, uint32_t barrier)
 
 void px_race_release(struct px_race *race, uint32_t warp, uint32_t lanes, uint32_t barrier)
 {
-    join(state_of(race, warp)->known, race->arrived[barrier], race->clocks->count);
+    clock_join(state_of(race, warp)->known, race->arrived[barrier], race->clocks->count);
     px_race_together(race, warp, lanes);
 }
 
 void px_race_released(struct px_race *race, uint32_t barrier)
 {
-    clear(race->clocks, race->arrived[barrier]);
+    clock_clear(race->clocks, race->arrived[barrier]);
 }
 
 // ---- the barrier of the cluster ----
@@ -206,25 +211,28 @@ void px_race_cluster_arrive(struct px_race *race, uint32_t warp, bool relaxed)
 {
     struct px_clocks *c = race->clocks;
     if (relaxed)
-        join(c->arriving, state_of(race, warp)->released, c->count);
+        clock_join(c->arriving, state_of(race, warp)->released, c->count);
     else
-        publish(race, warp, c->arriving);
+        clock_publish(race, warp, c->arriving);
 }
 
 // Threads that have ended count as arrived. The lanes of a warp have met.
 void px_race_cluster_complete(struct px_clocks *c)
 {
     memcpy(c->arrived, c->arriving, c->count * sizeof *c->arrived);
-    clear(c, c->arriving);
+    clock_clear(c, c->arriving);
     for (uint32_t i = 0; i < c->count; i++)
         lanes_together(&c->states[i], UINT32_MAX);
 }
 
 void px_race_cluster_pass(struct px_race *race, uint32_t warp)
 {
-    join(state_of(race, warp)->known, race->clocks->arrived, race->clocks->count);
+    clock_join(state_of(race, warp)->known, race->clocks->arrived, race->clocks->count);
 }
 
+// ---- accesses ----
+
+// Whether an older access is ordered before what `thread` does now.
 static bool is_ordered(const struct px_race *race, const struct slot *older, uint32_t thread)
 {
     const uint32_t u = older->thread - 1u;
@@ -234,11 +242,9 @@ static bool is_ordered(const struct px_race *race, const struct slot *older, uin
     return s->known[u / KN_LANES] >= older->warp_clock;
 }
 
-// ---- accesses ----
-
 // The bytes that a lane stores at `at` bytes from its address, or NULL if that is not a store.
-static const char *stored(const struct kn_warp *w, const struct px_access *access, int lane,
-                          uint32_t at)
+static const char *bytes_stored(const struct kn_warp *w, const struct px_access *access, int lane,
+                                uint32_t at)
 {
     const struct kn_op *op = access->op;
     const uint32_t n = at / access->value_B;
@@ -252,19 +258,19 @@ static const char *stored(const struct kn_warp *w, const struct px_access *acces
 // this way, and the order of the threads does not matter.
 static bool is_same_value(const struct px_checker *checker, const struct px_warp *warp,
                           const struct px_access *access, int lane, uint32_t offset, uint32_t word,
-                          const struct slot *new, const struct slot *older)
+                          const struct slot *now, const struct slot *older)
 {
     const struct kn_warp *w = &warp->w;
     for (uint32_t k = 0; k < WORD_B; k++) {
         const uint32_t at = word * WORD_B + k - offset; // in the access
-        if (!(new->bytes & older->bytes >> k & 1))
+        if (!(now->bytes & older->bytes >> k & 1))
             continue;
-        const char *value = stored(w, access, lane, at);
+        const char *value = bytes_stored(w, access, lane, at);
         const char *other = checker->block->own_shared + word * WORD_B + k;
-        if (older->step == new->step) { // another lane of this operation, which has yet to store
+        if (older->step == now->step) { // another lane of this operation, which has yet to store
             const int lane_2 = (older->thread - 1) % KN_LANES;
-            other =
-                w->addresses[lane] == w->addresses[lane_2] ? stored(w, access, lane_2, at) : NULL;
+            other = w->addresses[lane] == w->addresses[lane_2] ? bytes_stored(w, access, lane_2, at)
+                                                               : NULL;
         }
         if (!value || !other || *value != *other)
             return false;
@@ -272,22 +278,23 @@ static bool is_same_value(const struct px_checker *checker, const struct px_warp
     return true;
 }
 
-static void report(struct px_checker *checker, const struct px_access *access, uint32_t offset,
-                   const struct slot *new, const struct slot *older)
+static void report_race(struct px_checker *checker, const struct px_access *access, uint32_t offset,
+                        const struct slot *now, const struct slot *older)
 {
     struct px_finding f = {.kind = PX_FOUND_RACE, .address = offset, .size_B = access->size_B};
     struct px_block *const *blocks = checker->block->cluster->blocks;
-    const uint32_t threads = checker->race->clocks->warps * KN_LANES; // with those that lack
-    const uint32_t by = new->thread - 1u, before = older->thread - 1u;
-    px_party_set(&f.by, blocks[by / threads], by % threads, new->line, new->write, new->atomic);
+    const uint32_t threads = checker->race->clocks->warps * KN_LANES; // of whole warps
+    const uint32_t by = now->thread - 1u, before = older->thread - 1u;
+    px_party_set(&f.by, blocks[by / threads], by % threads, now->line, now->write, now->atomic);
     px_party_set(&f.older, blocks[before / threads], before % threads, older->line, older->write,
                  older->atomic);
     px_checker_say(checker, &f);
 }
 
-// The place for an access: that of an older one that this one makes unnecessary, because whatever
-// is ordered after this one is ordered after that one too; a free one; or one that is forgotten.
-static struct slot *slot_for(const struct px_race *race, struct slot *slots, const struct slot *new)
+// The slot for an access. The best is that of an older access which this one covers: whatever is
+// ordered after this one is then ordered after that one too. The next best is a free one. Else some
+// access is forgotten, a read if there is one.
+static struct slot *slot_for(const struct px_race *race, struct slot *slots, const struct slot *now)
 {
     struct slot *free = NULL;
     for (int i = 0; i < SLOTS; i++) {
@@ -297,8 +304,8 @@ static struct slot *slot_for(const struct px_race *race, struct slot *slots, con
             continue;
         }
         const bool covered =
-            !(s->bytes & ~new->bytes) && (new->write || !s->write) && (s->strong || !new->strong);
-        if (covered && (s->thread == new->thread || is_ordered(race, s, new->thread - 1u)))
+            !(s->bytes & ~now->bytes) && (now->write || !s->write) && (s->strong || !now->strong);
+        if (covered && (s->thread == now->thread || is_ordered(race, s, now->thread - 1u)))
             return s;
     }
     for (int i = 0; !free && i < SLOTS; i++)
@@ -313,7 +320,7 @@ void px_race_access(struct px_checker *checker, const struct px_warp *warp,
     struct px_race *race = checker->race;
     const uint32_t number = warp->block->rank * race->clocks->warps + warp->index;
     const struct warp_state *s = &race->clocks->states[number];
-    struct slot new = {.thread = (uint16_t)(number * KN_LANES + (uint32_t)lane + 1),
+    struct slot now = {.thread = (uint16_t)(number * KN_LANES + (uint32_t)lane + 1),
                        .write = access->write,
                        .strong = access->strong,
                        .atomic = access->read && access->write,
@@ -325,17 +332,17 @@ void px_race_access(struct px_checker *checker, const struct px_warp *warp,
     for (uint32_t word = offset / WORD_B; word * WORD_B < end; word++) {
         const uint32_t first = word * WORD_B > offset ? 0 : offset % WORD_B;
         const uint32_t last = (word + 1) * WORD_B < end ? WORD_B : end - word * WORD_B;
-        new.bytes = (uint8_t)((1u << last) - (1u << first));
+        now.bytes = (uint8_t)((1u << last) - (1u << first));
         struct slot *slots = &race->slots[(uint64_t)word * SLOTS];
         for (int i = 0; i < SLOTS; i++) {
             const struct slot *older = &slots[i];
-            if (older->thread && older->thread != new.thread && (older->bytes & new.bytes) &&
-                (older->write || new.write) && !(older->strong && new.strong) &&
-                !is_ordered(race, older, new.thread - 1u) &&
-                !(older->write && new.write &&is_same_value(checker, warp, access, lane, offset,
-                                                            word, &new, older)))
-                report(checker, access, offset, &new, older);
+            if (older->thread && older->thread != now.thread && (older->bytes & now.bytes) &&
+                (older->write || now.write) && !(older->strong && now.strong) &&
+                !is_ordered(race, older, now.thread - 1u) &&
+                !(older->write && now.write &&
+                  is_same_value(checker, warp, access, lane, offset, word, &now, older)))
+                report_race(checker, access, offset, &now, older);
         }
-        *slot_for(race, slots, &new) = new;
+        *slot_for(race, slots, &now) = now;
     }
 }

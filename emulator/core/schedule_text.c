@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Reads schedules.
+// Reads schedules: lists of departures from the usual order.
 #include "schedule_text.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ static bool read_departure(const char **text, struct em_departure *out)
     return dm_parse_u32(text, &out->option);
 }
 
+// Reads the list into `list`, which is long enough.
 static bool fill(const char *text, struct em_departure *list, size_t *count)
 {
     *count = 0;
@@ -49,7 +51,7 @@ static bool fill(const char *text, struct em_departure *list, size_t *count)
 
 bool em_schedule_read(const char *text, struct em_departure **list, size_t *count)
 {
-    size_t most = 1;
+    size_t most = 1; // one more than there are, so that malloc(0) is no failure
     for (const char *c = text; *c; c++)
         most += *c == '=';
     *list = malloc(most * sizeof **list);
@@ -70,9 +72,11 @@ bool em_schedule_read_file(const char *path, struct em_departure **list, size_t 
     *count = 0;
     if (!f)
         return false;
-    ssize_t size = getdelim(&text, &capacity, 0, f); // up to a zero byte, or the end
-    bool read = size >= 0 ? em_schedule_read(text, list, count)
-                          : !ferror(f) && em_schedule_read("", list, count);
+    errno = 0;
+    // All of the file, unless it has a byte 0.
+    const ssize_t size = getdelim(&text, &capacity, 0, f);
+    const bool empty = size < 0 && feof(f) && !errno, whole = size > 0 && text[size - 1];
+    const bool read = (empty || whole) && em_schedule_read(empty ? "" : text, list, count);
     fclose(f);
     free(text);
     return read;

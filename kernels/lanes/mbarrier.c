@@ -8,9 +8,9 @@
 
 enum { OBJECT_B = 8 };
 
-static inline uint64_t object_of(uint64_t phase, uint64_t expect, uint64_t pend, int64_t to_come)
+static inline uint64_t object_of(uint64_t phase, uint64_t expect, uint64_t pend, int64_t bytes)
 {
-    return phase | ((uint64_t)to_come << (64 - KN_MBARRIER_BYTES_BITS) >> 1) |
+    return phase | ((uint64_t)bytes << (64 - KN_MBARRIER_BYTES_BITS) >> 1) |
            (expect & KN_MBARRIER_COUNT) << KN_MBARRIER_EXPECTED | (pend & KN_MBARRIER_COUNT);
 }
 
@@ -21,19 +21,20 @@ static uint64_t *object_at(const struct kn_op *op, struct kn_warp *w, int lane)
     return kn_range(op, w, lane, x, OBJECT_B, OBJECT_B, true);
 }
 
-// "When the pending count and the tx-count are both zero, the phase completes."
+// "When the pending count and the tx-count are both zero, the phase completes." `bytes` is the
+// tx-count.
 static inline void change(struct kn_warp *w, uint64_t *at, uint64_t expect, uint64_t pend,
-                          int64_t to_come)
+                          int64_t bytes)
 {
     const uint64_t phase = *at & KN_MBARRIER_PHASE;
     const uint64_t mask = (UINT64_C(1) << KN_MBARRIER_BYTES_BITS) - 1;
-    if (!(pend & KN_MBARRIER_COUNT) && !((uint64_t)to_come & mask)) {
+    if (!(pend & KN_MBARRIER_COUNT) && !((uint64_t)bytes & mask)) {
         *at = object_of(phase ^ KN_MBARRIER_PHASE, expect, expect, 0);
         if (w->memory->phases)
             ++*w->memory->phases;
         return;
     }
-    *at = object_of(phase, expect, pend, to_come);
+    *at = object_of(phase, expect, pend, bytes);
 }
 
 KN_OPERATION(init)
@@ -61,18 +62,20 @@ KN_OPERATION(invalidate)
     KN_RETURN_NEXT;
 }
 
-// The first lane of `lanes` whose object is that of `lane`.
+// Several lanes may have one object: the first of them.
 static inline int first_with(const uint64_t *a, uint32_t lanes, int lane)
 {
     KN_EACH_OF(lanes, i)
-    if (a[i] == a[lane])
-        return i;
+    {
+        if (a[i] == a[lane])
+            return i;
+    }
     return lane;
 }
 
-// b: arrivals; c: bytes that are expected first. Lanes that arrive at one object together get one
-// state, that before all of them (measured on an H200). "arrive_drop: decrements the expected count
-// of later phases too."
+// b: arrivals; c: bytes that the phase has to expect from now on. Lanes that arrive at one object
+// together get one state, that before all of them (measured on an H200). "arrive_drop: decrements
+// the expected count of later phases too."
 static inline const struct kn_op *arrive(const struct kn_op *op, struct kn_warp *w, bool drop)
 {
     uint64_t *d = KN_REGISTER(uint64_t, op->d);
@@ -91,8 +94,10 @@ static inline const struct kn_op *arrive(const struct kn_op *op, struct kn_warp 
                kn_mbarrier_pending(old) - count, kn_mbarrier_bytes(old) + c[lane]);
         states[lane] = first == lane ? old : states[first];
     }
-    KN_EACH_OF(mask, lane)
-    d[lane] = states[lane]; // which may be the register of the addresses
+    KN_EACH_OF(mask, lane) // last, because d may be the register of the addresses
+    {
+        d[lane] = states[lane];
+    }
     KN_RETURN_NEXT;
 }
 
@@ -106,7 +111,7 @@ KN_OPERATION(arrive_drop)
     return arrive(op, w, true);
 }
 
-static inline const struct kn_op *add_bytes(const struct kn_op *op, struct kn_warp *w, bool come)
+static inline const struct kn_op *add_bytes(const struct kn_op *op, struct kn_warp *w, bool arrived)
 {
     const uint32_t *b = KN_REGISTER(uint32_t, op->b);
     KN_EACH_OF(kn_mask_of(op, w), lane)
@@ -116,7 +121,7 @@ static inline const struct kn_op *add_bytes(const struct kn_op *op, struct kn_wa
             return NULL;
         const uint64_t old = *at;
         change(w, at, kn_mbarrier_expected(old), kn_mbarrier_pending(old),
-               kn_mbarrier_bytes(old) + (come ? -(int64_t)b[lane] : b[lane]));
+               kn_mbarrier_bytes(old) + (arrived ? -(int64_t)b[lane] : b[lane]));
     }
     KN_RETURN_NEXT;
 }
@@ -131,7 +136,7 @@ KN_OPERATION(complete_tx)
     return add_bytes(op, w, true);
 }
 
-// "test_wait: waits for the phase that the state indicates, which is the current or the preceding
+// Whether the phase is complete that the state indicates, "which is the current or the preceding
 // one"; "test_wait.parity: the parity of the current or of the preceding phase."
 static inline const struct kn_op *test(const struct kn_op *op, struct kn_warp *w, bool parity)
 {
