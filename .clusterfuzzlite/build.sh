@@ -3,8 +3,8 @@
 # Builds the fuzz targets as ClusterFuzzLite and OSS-Fuzz ask: $CC, $CFLAGS and
 # $LIB_FUZZING_ENGINE come from their base image, and programs, libraries, corpora, dictionaries and
 # options go to $OUT. TARGETS may name some of the targets.
-targets=${TARGETS:-import copy graphics graph vmm semaphore calls mipmap operations launch runtime
-    runtime_12 ptx image jitlink trace}
+targets=${TARGETS:-import copy graphics graph vmm semaphore calls mipmap operations launch texture
+    reference tensor sparse pool egl runtime runtime_12 ptx image jitlink trace}
 source=$SRC/cardless build=$WORK/cardless
 engine=${LIB_FUZZING_ENGINE// /,}
 case $engine in

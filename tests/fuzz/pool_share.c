@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+// The fuzz target `pool`: pools and pointers that are exported and imported again. Calls about
+// multicast objects, which share memory between devices.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "pool_model.h"
+
+static bool is_open(int fd)
+{
+    return fcntl(fd, F_GETFD) >= 0;
+}
+
+void pl_import_wrong(struct fuzz_input *in)
+{
+    CUmemoryPool pool;
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    const CUmemAllocationHandleType file = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    CUresult r;
+    switch (fuzz_below(in, 5)) {
+    case 0:
+        r = cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)-1, file, 0);
+        FUZZ_CHECK(r == CUDA_ERROR_UNKNOWN, "descriptor -1: %d", (int)r);
+        break;
+    case 1:
+        r = cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)null, file, 0);
+        FUZZ_CHECK(r == CUDA_ERROR_UNKNOWN, "/dev/null: %d", (int)r);
+        break;
+    case 2:
+        r = cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)null, file,
+                                               1 + fuzz_take(in, 1));
+        FUZZ_CHECK(r == CUDA_ERROR_INVALID_VALUE, "flags: %d", (int)r);
+        break;
+    case 3:
+        r = cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)null,
+                                               CU_MEM_HANDLE_TYPE_NONE, 0);
+        FUZZ_CHECK(r == CUDA_ERROR_INVALID_VALUE, "type 0: %d", (int)r);
+        break;
+    default:
+        r = cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)null,
+                                               CU_MEM_HANDLE_TYPE_WIN32, 0);
+        FUZZ_CHECK(r == CUDA_ERROR_NOT_SUPPORTED, "type 2: %d", (int)r);
+    }
+    FUZZ_CHECK(is_open(null), "a refused import closed the descriptor");
+    close(null);
+}
+
+// Exports a pool, and imports it into another slot. Only pools whose only handle type is a file
+// descriptor can be exported (recorded: pool/export-types, random_states pools).
+void pl_share(struct fuzz_input *in, struct model *m)
+{
+    struct pool *p = pl_any_pool(in, m), *slot = &m->pools[fuzz_below(in, POOLS)];
+    const unsigned type = fuzz_chance(in, 6) ? fuzz_below(in, 10) : 1;
+    const unsigned long long flags = fuzz_chance(in, 16) ? 1 + fuzz_take(in, 4) : 0;
+    CUmemoryPool imported = NULL;
+    union {
+        int fd;
+        uint8_t bytes[64];
+    } out;
+    if (!p)
+        return;
+    memset(&out, 0xff, sizeof out);
+    const unsigned handles = p->props.handleTypes;
+    CUresult expected = CUDA_SUCCESS;
+    if (flags || p->imported || !type || type & (type - 1) || !(handles & type))
+        expected = CUDA_ERROR_INVALID_VALUE;
+    else if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+        expected = REFUSED; // not recorded
+    else if (handles & CU_MEM_HANDLE_TYPE_FABRIC)
+        expected = CUDA_ERROR_NOT_PERMITTED;
+    const CUresult r =
+        cuMemPoolExportToShareableHandle(&out, p->handle, (CUmemAllocationHandleType)type, flags);
+    FUZZ_CHECK(pl_is_expected(r, expected),
+               "handles %#x, exported as %u, flags %#llx: %d, expected %d", handles, type, flags,
+               (int)r, (int)expected);
+    if (r) {
+        FUZZ_CHECK(out.fd == -1, "a refused export wrote %d", out.fd);
+        return;
+    }
+    FUZZ_CHECK(is_open(out.fd) && !(fcntl(out.fd, F_GETFD) & FD_CLOEXEC), "descriptor %d", out.fd);
+    p->exported = true;
+    if (slot != p) {
+        FUZZ_OK(cuMemPoolImportFromShareableHandle(&imported, (void *)(intptr_t)out.fd,
+                                                   CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+        FUZZ_CHECK(imported != p->handle, "the same handle twice");
+        const struct pool copy = {.handle = imported,
+                                  .made = ++m->made,
+                                  .props = p->props,
+                                  .place = p->place,
+                                  .imported = p->made};
+        pl_destroy(m, slot);
+        *slot = copy;
+        FUZZ_CHECK(cuMemPoolTrimTo(imported, 0) == CUDA_ERROR_INVALID_VALUE,
+                   "an import was trimmed");
+    }
+    FUZZ_CHECK(is_open(out.fd), "the import closed the descriptor");
+    close(out.fd);
+}
+
+// Recorded: pool/export-pointer-args: only addresses that an exported pool has returned.
+void pl_export_pointer(struct fuzz_input *in, struct model *m)
+{
+    struct allocation *a = &m->allocations[fuzz_below(in, ALLOCATIONS)];
+    const uint64_t inside = fuzz_chance(in, 6) && a->size_B > 1 ? 1 + fuzz_below(in, 1) : 0;
+    const struct pool *p = pl_pool_made(m, a->pool);
+    CUmemPoolPtrExportData data;
+    if (!a->address || a->imported || (a->pool && !p))
+        return;
+    const bool valid = p && p->exported && !inside;
+    const CUresult r = cuMemPoolExportPointer(&data, a->address + inside);
+    FUZZ_CHECK(r == (valid ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE),
+               "a pointer of pool %u, exported %d, %llu B inside: %d", a->pool, p && p->exported,
+               (unsigned long long)inside, (int)r);
+    if (r)
+        return;
+    a->data = data;
+    a->has_data = true;
+}
+
+// Imports a pointer. Into the pool that it came from, it is refused (recorded: pool/import-own).
+void pl_import_pointer(struct fuzz_input *in, struct model *m)
+{
+    struct allocation *a = &m->allocations[fuzz_below(in, ALLOCATIONS)];
+    struct allocation *slot = &m->allocations[fuzz_below(in, ALLOCATIONS)];
+    const struct pool *p = pl_any_pool(in, m);
+    CUmemPoolPtrExportData data = a->data;
+    CUdeviceptr address = 0;
+    if (!p || !a->address || !a->has_data || slot->address)
+        return;
+    const bool garbage = fuzz_chance(in, 8);
+    if (garbage)
+        data.reserved[fuzz_below(in, 40)] ^= (unsigned char)(1 + fuzz_below(in, 255));
+    const bool valid = !garbage && p->imported == a->pool;
+    const CUresult r = cuMemPoolImportPointer(&address, p->handle, &data);
+    FUZZ_CHECK(r == (valid ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE),
+               "a pointer of pool %u into %u, an import of %u, garbage %d: %d", a->pool, p->made,
+               p->imported, garbage, (int)r);
+    if (r)
+        return;
+    for (unsigned i = 0; i < ALLOCATIONS; i++) {
+        const struct allocation *other = &m->allocations[i];
+        if (other->address == address) { // "again": the same address
+            FUZZ_CHECK(other->imported && other->word == a->word, "an address has two pointers");
+            return;
+        }
+    }
+    *slot = (struct allocation){.address = address,
+                                .size_B = a->size_B,
+                                .pool = p->made,
+                                .word = a->word,
+                                .imported = true};
+    a->shared_by++;
+}
+
+// "CUDA_ERROR_NOT_SUPPORTED" without CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED, which is 0 here.
+void pl_multicast(struct fuzz_input *in)
+{
+    CUmulticastObjectProp prop = {.numDevices = (unsigned)fuzz_take(in, 1),
+                                  .size = fuzz_size(in, 2 << 20),
+                                  .handleTypes = fuzz_take(in, 1),
+                                  .flags = fuzz_chance(in, 2) ? fuzz_take(in, 8) : 0};
+    const CUmemGenericAllocationHandle number = fuzz_take(in, 8);
+    const CUmulticastGranularity_flags option = (CUmulticastGranularity_flags)fuzz_below(in, 3);
+    CUmemGenericAllocationHandle handle = 77;
+    size_t granularity = 77;
+    FUZZ_CHECK(cuMulticastCreate(&handle, &prop) == CUDA_ERROR_NOT_SUPPORTED && handle == 77,
+               "a multicast object was made");
+    FUZZ_CHECK(cuMulticastGetGranularity(&granularity, &prop, option) == CUDA_ERROR_NOT_SUPPORTED &&
+                   granularity == 77,
+               "multicast objects have a granularity");
+    FUZZ_CHECK(cuMulticastCreate(NULL, &prop) == CUDA_ERROR_INVALID_VALUE &&
+                   cuMulticastCreate(&handle, NULL) == CUDA_ERROR_INVALID_VALUE &&
+                   cuMulticastGetGranularity(NULL, &prop, option) == CUDA_ERROR_INVALID_VALUE,
+               "NULL");
+    FUZZ_CHECK(
+        cuMulticastAddDevice(number, 0) == CUDA_ERROR_NOT_SUPPORTED &&
+            cuMulticastBindMem(number, 0, number, 0, prop.size, 0) == CUDA_ERROR_NOT_SUPPORTED &&
+            cuMulticastBindAddr(number, 0, prop.size, prop.size, 0) == CUDA_ERROR_NOT_SUPPORTED &&
+            cuMulticastUnbind(number, 0, 0, prop.size) == CUDA_ERROR_NOT_SUPPORTED,
+        "handle %#llx", (unsigned long long)number);
+}
