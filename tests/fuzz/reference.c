@@ -349,11 +349,11 @@ static void fetch(struct fuzz_input *in, struct model *m)
     const bool linear = r->binding == LINEAR_MEMORY;
     struct fetch_point points[POINTS];
     unsigned width = WIDTH, height = HEIGHT, pitch_B = WIDTH * texel_B;
-    const uint8_t *bytes = r->image ? r->image->bytes : m->bytes + (r->address - m->memory);
     if (!r->binding || !r->plain || r->binding == MIPMAP || r->filter || r->bias != 0 ||
         r->flags & ~(unsigned)CU_TRSF_READ_AS_INTEGER ||
         (!(r->flags & CU_TRSF_READ_AS_INTEGER) && size_B < 4))
         return;
+    const uint8_t *bytes = r->image ? r->image->bytes : m->bytes + (r->address - m->memory);
     if (linear) {
         width = (unsigned)(r->size_B / texel_B);
         height = 1;

@@ -144,11 +144,42 @@ static void create(struct fuzz_input *in, struct model *m)
     check_properties(m, a);
 }
 
-// A coordinate, mostly the first one of a tile, so that boxes meet.
-static unsigned any_place(struct fuzz_input *in, unsigned size, unsigned tile)
+// Any place of an array, or one that was mapped lately, or close to it. False: there is no array.
+static bool any_spot(struct fuzz_input *in, struct model *m, struct spot *s)
 {
-    const unsigned place = fuzz_below(in, size);
-    return fuzz_chance(in, 3) ? place : place / tile * tile;
+    const unsigned spots = m->spot_count < SPOTS ? m->spot_count : SPOTS;
+    const struct array *a = sp_any_array(in, m);
+    *s = (struct spot){.array = a};
+    if (spots && fuzz_below(in, 4)) {
+        *s = m->spots[fuzz_below(in, spots)];
+        a = s->array; // which may be another one by now
+    } else if (a) {
+        s->level = fuzz_below(in, 2) ? 0 : fuzz_below(in, a->count);
+        s->x = fuzz_below(in, a->levels[s->level].width);
+        s->y = fuzz_below(in, a->levels[s->level].height);
+        s->z = fuzz_below(in, sp_is_layered(&a->desc) ? a->layers : a->levels[s->level].depth);
+    }
+    if (!a || !a->count)
+        return false;
+    s->level = s->level < a->count ? s->level : a->count - 1;
+    const struct level *l = &a->levels[s->level];
+    const unsigned depth = sp_is_layered(&a->desc) ? a->layers : l->depth;
+    if (fuzz_chance(in, 4))
+        s->x += fuzz_below(in, m->tile[0]);
+    if (fuzz_chance(in, 4))
+        s->y += fuzz_below(in, m->tile[1]);
+    s->x = s->x < l->width ? s->x : l->width - 1;
+    s->y = s->y < l->height ? s->y : l->height - 1;
+    s->z = s->z < depth ? s->z : depth - 1;
+    return true;
+}
+
+// A size; mostly one of the tile, which ends where a tile does.
+static unsigned any_size(struct fuzz_input *in, unsigned at, unsigned whole, unsigned tile)
+{
+    const unsigned rest = whole - at, to_end = tile - at % tile;
+    const unsigned size = fuzz_chance(in, 3) ? 1 + fuzz_below(in, rest) : to_end;
+    return size < rest ? size : rest;
 }
 
 // Copies a box, whose bytes the model then writes or compares. Returns whether the context still
@@ -156,16 +187,14 @@ static unsigned any_place(struct fuzz_input *in, unsigned size, unsigned tile)
 static bool copy(struct fuzz_input *in, struct model *m, bool write)
 {
     static uint8_t host[BOX_MOST_B];
-    struct array *a = sp_any_array(in, m);
+    struct spot s;
     CUarray array;
-    if (!a)
+    if (!any_spot(in, m, &s))
         return true;
-    const unsigned n = fuzz_below(in, 2) ? 0 : fuzz_below(in, a->count);
-    const struct level *l = &a->levels[n];
-    const unsigned x = any_place(in, l->width, m->tile[0]),
-                   y = any_place(in, l->height, m->tile[1]),
-                   z = fuzz_below(in, sp_is_layered(&a->desc) ? a->layers : l->depth);
-    unsigned width = 1 + fuzz_below(in, l->width - x), height = 1 + fuzz_below(in, l->height - y);
+    const struct array *a = s.array;
+    const unsigned n = s.level, x = s.x, y = s.y, z = s.z;
+    unsigned width = any_size(in, x, a->levels[n].width, m->tile[0]),
+             height = any_size(in, y, a->levels[n].height, m->tile[1]);
     bool any = true, all = true, own;
     if (sp_is_deferred(a))
         sp_count_mapped(&a->parts[0], &any, &all, &own);

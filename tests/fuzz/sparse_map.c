@@ -114,6 +114,21 @@ static void apply(const struct range *g)
     }
 }
 
+// One of the tiles of a range, or the first level of a part.
+static void note_spot(struct fuzz_input *in, struct model *m, const struct range *g)
+{
+    struct spot *s = &m->spots[m->spot_count++ % SPOTS];
+    *s = (struct spot){.array = g->array, .level = g->level, .z = g->layer};
+    if (g->part) {
+        s->level = sp_is_deferred(g->array) ? 0 : g->array->tail_first;
+        s->z = g->array->part_count > 1 ? (unsigned)(g->part - g->array->parts) : 0;
+        return;
+    }
+    s->x = (g->at[0] + fuzz_below(in, g->count[0])) * m->tile[0];
+    s->y = (g->at[1] + fuzz_below(in, g->count[1])) * m->tile[1];
+    s->z += (g->at[2] + fuzz_below(in, g->count[2])) * m->tile[2];
+}
+
 static void any_level(struct fuzz_input *in, const struct model *m, struct entry *e)
 {
     CUarrayMapInfo *i = &e->info;
@@ -269,8 +284,10 @@ void sp_map(struct fuzz_input *in, struct model *m)
                e->subresource.sparseLevel.extentWidth, e->subresource.sparseLevel.extentHeight,
                e->subresource.sparseLevel.extentDepth, e->subresource.miptail.offset,
                e->subresource.miptail.size, entries[0].memory, e->offset, (int)r, (int)verdict);
-    for (unsigned i = 0; !r && i < count; i++)
+    for (unsigned i = 0; !r && i < count; i++) {
         apply(&entries[i].range);
+        note_spot(in, m, &entries[i].range);
+    }
 }
 
 void sp_map_nothing(const struct model *m)

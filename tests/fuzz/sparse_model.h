@@ -13,6 +13,7 @@ enum {
     LIST_MOST = 3,
     BOX_MOST_B = 1 << 14,
     STEPS = 40,
+    SPOTS = 6,
     NONE = -1,
 };
 
@@ -58,6 +59,12 @@ struct array {
     struct part *parts;
 };
 
+// A place that was mapped lately: copies mostly begin there, so that they meet.
+struct spot {
+    const struct array *array;
+    unsigned level, x, y, z;
+};
+
 struct model {
     bool deep; // 3D
     unsigned log2_texel_B, tile[3], part_id;
@@ -65,6 +72,8 @@ struct model {
     CUmemGenericAllocationHandle plain; // without CU_MEM_CREATE_USAGE_TILE_POOL
     struct array arrays[ARRAYS];
     CUstream stream;
+    struct spot spots[SPOTS];
+    unsigned spot_count; // the last ones are kept
 };
 
 // The texels of a place: bytes that are known, bytes that are not (NULL), or no memory.
