@@ -258,7 +258,7 @@ static void choose(struct fuzz_input *in, struct model *m)
 
 // ---- allocations
 
-static void write_word(struct model *m, const struct allocation *a, uint32_t value)
+void pl_write_word(struct model *m, const struct allocation *a, uint32_t value)
 {
     if (a->size_B < sizeof value)
         return;
@@ -266,7 +266,7 @@ static void write_word(struct model *m, const struct allocation *a, uint32_t val
     m->words[a->word] = value;
 }
 
-static void check_word(struct model *m, const struct allocation *a)
+void pl_check_word(struct model *m, const struct allocation *a)
 {
     uint32_t got = 0;
     if (!a->address || a->size_B < sizeof got)
@@ -314,7 +314,7 @@ static void allocate(struct fuzz_input *in, struct model *m)
         p->used_high_B = p->used_B;
 }
 
-static bool is_reachable(struct model *m, const struct allocation *a)
+bool pl_is_reachable(struct model *m, const struct allocation *a)
 {
     const struct pool *p = pl_pool_made(m, a->pool);
     CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE};
@@ -385,12 +385,12 @@ static void step(struct fuzz_input *in, struct model *m)
         free_one(m, a, fuzz_below(in, 2));
         break;
     case 10:
-        if (is_reachable(m, a))
-            write_word(m, a, (uint32_t)fuzz_take(in, 4));
+        if (pl_is_reachable(m, a))
+            pl_write_word(m, a, (uint32_t)fuzz_take(in, 4));
         break;
     case 11:
-        if (is_reachable(m, a) && m->words[a->word])
-            check_word(m, a);
+        if (pl_is_reachable(m, a) && m->words[a->word])
+            pl_check_word(m, a);
         break;
     case 12:
         pl_share(in, m);

@@ -117,12 +117,31 @@ void pl_export_pointer(struct fuzz_input *in, struct model *m)
     a->has_data = true;
 }
 
+// Mostly an allocation whose pointer was exported.
+static struct allocation *any_exported(struct fuzz_input *in, struct model *m)
+{
+    unsigned n = fuzz_below(in, ALLOCATIONS);
+    for (unsigned i = 0; i < ALLOCATIONS && !m->allocations[n].has_data; i++)
+        n = (n + 1) % ALLOCATIONS;
+    return &m->allocations[n];
+}
+
+// Mostly an import of a pool.
+static struct pool *any_import(struct fuzz_input *in, struct model *m, unsigned made)
+{
+    for (unsigned i = 0; i < POOLS && fuzz_below(in, 8); i++) {
+        if (m->pools[i].handle && made && m->pools[i].imported == made)
+            return &m->pools[i];
+    }
+    return pl_any_pool(in, m);
+}
+
 // Imports a pointer. Into the pool that it came from, it is refused (recorded: pool/import-own).
 void pl_import_pointer(struct fuzz_input *in, struct model *m)
 {
-    struct allocation *a = &m->allocations[fuzz_below(in, ALLOCATIONS)];
+    struct allocation *a = any_exported(in, m);
     struct allocation *slot = &m->allocations[fuzz_below(in, ALLOCATIONS)];
-    const struct pool *p = pl_any_pool(in, m);
+    const struct pool *p = any_import(in, m, a->pool);
     CUmemPoolPtrExportData data = a->data;
     CUdeviceptr address = 0;
     if (!p || !a->address || !a->has_data || slot->address)
@@ -150,6 +169,10 @@ void pl_import_pointer(struct fuzz_input *in, struct model *m)
                                 .word = a->word,
                                 .imported = true};
     a->shared_by++;
+    if (!pl_is_reachable(m, a) || !pl_is_reachable(m, slot))
+        return;
+    pl_write_word(m, slot, (uint32_t)fuzz_take(in, 4));
+    pl_check_word(m, a);
 }
 
 // "CUDA_ERROR_NOT_SUPPORTED" without CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED, which is 0 here.
