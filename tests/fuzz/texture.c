@@ -3,6 +3,8 @@
 // memory. A model predicts the result of each call and the descriptors that are read back. It keeps
 // the bytes of all resources, and predicts what kernels fetch through textures, and read and write
 // through surfaces (texture_kernel.h).
+#include <cardless_fuzz.h>
+
 #include "texture_model.h"
 
 // ---- descriptors
@@ -381,7 +383,9 @@ static void step(struct fuzz_input *in, struct model *m)
         read_back(in, m);
         break;
     case 7:
-        if (fuzz_chance(in, 4))
+        if (fuzz_chance(in, 12))
+            tx_access_anything(in, m);
+        else if (fuzz_chance(in, 4))
             destroy_nothing(in, m);
         else if (fuzz_chance(in, 2))
             destroy_object(&m->textures[fuzz_below(in, OBJECTS)], false);
@@ -397,6 +401,24 @@ static void step(struct fuzz_input *in, struct model *m)
     }
 }
 
+// If the context has ended, its objects end with it.
+static void end(struct model *m)
+{
+    for (unsigned i = 0; i < RESOURCES; i++) {
+        if (m->ended)
+            tx_forget(&m->resources[i]);
+    }
+    if (m->ended)
+        return;
+    for (unsigned i = 0; i < OBJECTS; i++) {
+        destroy_object(&m->textures[i], false);
+        destroy_object(&m->surfaces[i], true);
+    }
+    for (unsigned i = 0; i < RESOURCES; i++)
+        tx_destroy(&m->resources[i]);
+    fetcher_finish(&m->fetcher);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_input in = {data, data + size};
@@ -404,15 +426,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memset(&m, 0, sizeof m);
     CUcontext context = fuzz_context();
     fetcher_start(&m.fetcher);
-    for (unsigned i = 0; i < STEPS && fuzz_more(&in); i++)
+    for (unsigned i = 0; i < STEPS && fuzz_more(&in) && !m.ended; i++)
         step(&in, &m);
-    for (unsigned i = 0; i < OBJECTS; i++) {
-        destroy_object(&m.textures[i], false);
-        destroy_object(&m.surfaces[i], true);
-    }
-    for (unsigned i = 0; i < RESOURCES; i++)
-        tx_destroy(&m.resources[i]);
-    fetcher_finish(&m.fetcher);
+    end(&m);
     FUZZ_OK(cuCtxDestroy(context));
+    if (m.ended) // and with it the device of the process
+        FUZZ_OK(cardlessFuzzReset());
     return 0;
 }

@@ -219,3 +219,34 @@ void tx_access_surface(struct fuzz_input *in, struct model *m)
                    points[i].result[0], expected);
     }
 }
+
+// Accesses any object, also one that was destroyed or that has lost its memory, at any place and in
+// any way. Only a result is predicted: the kernel runs, or its context ends. The model then knows
+// nothing of the bytes, so the input ends.
+void tx_access_anything(struct fuzz_input *in, struct model *m)
+{
+    const unsigned n = fuzz_below(in, OBJECTS);
+    const struct object *o = fuzz_chance(in, 3) ? &m->surfaces[n] : &m->textures[n];
+    const unsigned long long handle = fuzz_chance(in, 16) ? fuzz_take(in, 8) : o->handle;
+    const unsigned kind = fuzz_below(in, fetch_kinds());
+    struct fetch_point points[POINTS];
+    memset(points, 0, sizeof points);
+    for (unsigned i = 0; i < POINTS; i++) {
+        struct fetch_point *p = &points[i];
+        const bool wild = fuzz_chance(in, 4);
+        for (unsigned k = 0; k < 3; k++) {
+            const uint32_t bits = (uint32_t)fuzz_take(in, wild ? 4 : 1);
+            p->at[k] = wild ? (int)bits : (int)bits - 8;
+            p->middle[k] = (float)bits / 16 - 4;
+            if (wild)
+                memcpy(&p->middle[k], &bits, sizeof bits);
+        }
+        p->layer = p->at[2];
+        p->lod = p->middle[2];
+    }
+    const CUresult r = fetch_anything(&m->fetcher, kind, handle, points);
+    FUZZ_CHECK(!r || fuzz_is_sticky(r) || r == CUDA_ERROR_MISALIGNED_ADDRESS,
+               "access %u to object %#llx: %d", kind, handle, (int)r);
+    FUZZ_CHECK(cuCtxSynchronize() == r, "after %d", (int)r);
+    m->ended = true;
+}

@@ -34,8 +34,9 @@ void fetcher_finish(struct fetcher *f)
     FUZZ_OK(cuMemFree(f->memory));
 }
 
-static void run(struct fetcher *f, unsigned id, const char *body, unsigned long long object,
-                struct fetch_point points[POINTS])
+// Returns the result of the launch and of its work.
+static CUresult try(struct fetcher *f, unsigned id, const char *body, unsigned long long object,
+                    struct fetch_point points[POINTS])
 {
     char text[2000];
     void *parameters[] = {&object, &f->memory};
@@ -46,8 +47,15 @@ static void run(struct fetcher *f, unsigned id, const char *body, unsigned long 
         FUZZ_OK(cuModuleGetFunction(&f->kernels[id], f->modules[id], "k"));
     }
     FUZZ_OK(cuMemcpyHtoD(f->memory, points, POINTS * sizeof *points));
-    FUZZ_OK(cuLaunchKernel(f->kernels[id], 1, 1, 1, POINTS, 1, 1, 0, NULL, parameters, NULL));
-    FUZZ_OK(cuMemcpyDtoH(points, f->memory, POINTS * sizeof *points));
+    CUresult r = cuLaunchKernel(f->kernels[id], 1, 1, 1, POINTS, 1, 1, 0, NULL, parameters, NULL);
+    return r ? r : cuMemcpyDtoH(points, f->memory, POINTS * sizeof *points);
+}
+
+static void run(struct fetcher *f, unsigned id, const char *body, unsigned long long object,
+                struct fetch_point points[POINTS])
+{
+    const CUresult r = try(f, id, body, object, points);
+    FUZZ_CHECK(!r, "kernel %u: %d", id, (int)r);
 }
 
 void fetch_texels(struct fetcher *f, enum geometry g, enum number number, bool level,
@@ -80,6 +88,44 @@ void access_texels(struct fetcher *f, enum geometry g, unsigned size_B, bool wri
                  coordinates[g], size_B == 4 ? "" : "cvt.u32.u16 %r0, %h;\n");
     const unsigned first = GEOMETRIES * 3 * 2;
     run(f, first + ((unsigned)g * 2 + write) * 2 + (size_B == 4), body, surface, points);
+}
+
+// Fetches of all kinds, of any geometry.
+static const char *const any_fetches[] = {
+    "tex.1d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%o, {%f0}];",
+    "tex.2d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%o, {%f0, %f1}];",
+    "tex.3d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%o, {%f0, %f1, %f2, %f2}];",
+    "tex.a1d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%o, {%l, %f0}];",
+    "tex.a2d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%o, {%l, %f0, %f1, %f1}];",
+    "tex.cube.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%o, {%f0, %f1, %f2, %f2}];",
+    "tex.acube.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%o, {%l, %f0, %f1, %f2}];",
+    "tex.1d.v4.f32.s32 {%r0, %r1, %r2, %r3}, [%o, {%i0}];",
+    "tex.2d.v4.f32.s32 {%r0, %r1, %r2, %r3}, [%o, {%i0, %i1}];",
+    "tex.3d.v4.f32.s32 {%r0, %r1, %r2, %r3}, [%o, {%i0, %i1, %i2, %i2}];",
+    "tex.level.2d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%o, {%f0, %f1}], %d;",
+    "tex.level.3d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%o, {%f0, %f1, %f2, %f2}], %d;",
+    "tex.level.a2d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%o, {%l, %f0, %f1, %f1}], %d;",
+    "tex.level.cube.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%o, {%f0, %f1, %f2, %f2}], %d;",
+    "tex.grad.1d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%o, {%f0}], {%f1}, {%d};",
+    "tex.grad.2d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%o, {%f0, %f1}], {%f2, %d}, {%d, %f0};",
+    "tld4.r.2d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%o, {%f0, %f1}];",
+    "tld4.a.a2d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%o, {%l, %f0, %f1, %f1}];",
+    "suld.b.1d.v4.b32.clamp {%r0, %r1, %r2, %r3}, [%o, {%i0}];",
+    "suld.b.3d.b32.trap %r0, [%o, {%i0, %i1, %i2, %i2}];",
+    "sust.b.a2d.v2.b32.clamp [%o, {%l, %i0, %i1, %i1}], {%i0, %i1};",
+    "sust.p.2d.v4.b32.zero [%o, {%i0, %i1}], {%i0, %i1, %i2, %l};",
+    "sured.b.add.2d.u32.clamp [%o, {%i0, %i1}], %l;",
+};
+
+unsigned fetch_kinds(void)
+{
+    return FUZZ_COUNT(any_fetches);
+}
+
+CUresult fetch_anything(struct fetcher *f, unsigned kind, unsigned long long object,
+                        struct fetch_point points[POINTS])
+{
+    return try(f, KERNELS_MOST - 1 - kind, any_fetches[kind], object, points);
 }
 
 static float half_value(uint16_t bits)

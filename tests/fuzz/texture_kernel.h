@@ -38,6 +38,11 @@ void fetch_texels(struct fetcher *f, enum geometry g, enum number number, bool l
 void access_texels(struct fetcher *f, enum geometry g, unsigned size_B, bool write,
                    CUsurfObject surface, struct fetch_point points[POINTS]);
 
+// Fetches, reads, writes or reduces in one of several ways, which may fail.
+unsigned fetch_kinds(void);
+CUresult fetch_anything(struct fetcher *f, unsigned kind, unsigned long long object,
+                        struct fetch_point points[POINTS]);
+
 // The bits that a fetch gives for a channel. Promoted: as a part of 1. False: the bits of a NaN or
 // of a denormal float, which the card does not keep.
 bool expect_channel(struct channel channel, bool promoted, const uint8_t *bytes, uint32_t *out);

@@ -41,6 +41,7 @@ struct model {
     struct object textures[OBJECTS], surfaces[OBJECTS];
     unsigned made;
     struct fetcher fetcher;
+    bool ended; // the context
 };
 
 // Formats of arrays and linear memory.
@@ -54,6 +55,7 @@ unsigned tx_texel_B(const CUDA_ARRAY3D_DESCRIPTOR *d);
 bool tx_is_layered(const CUDA_ARRAY3D_DESCRIPTOR *d);
 CUresult tx_level_of(const struct resource *o, unsigned n, CUarray *out);
 void tx_destroy(struct resource *o);
+void tx_forget(struct resource *o);
 void tx_create(struct fuzz_input *in, struct model *m);
 
 // ---- rules (texture_rules.c)
@@ -70,3 +72,4 @@ bool tx_view_is_valid(const struct object *o);
 bool tx_has_resource(const struct object *o);
 void tx_fetch(struct fuzz_input *in, struct model *m);
 void tx_access_surface(struct fuzz_input *in, struct model *m);
+void tx_access_anything(struct fuzz_input *in, struct model *m);

@@ -96,6 +96,13 @@ static void compare(const struct resource *o)
     }
 }
 
+void tx_forget(struct resource *o)
+{
+    for (unsigned n = 0; n < LEVELS_MOST; n++)
+        free(o->levels[n].bytes);
+    memset(o, 0, sizeof *o);
+}
+
 void tx_destroy(struct resource *o)
 {
     if (!o->alive)
@@ -108,9 +115,7 @@ void tx_destroy(struct resource *o)
         FUZZ_OK(cuMipmappedArrayDestroy(o->mip));
     if (o->kind == ARRAY)
         FUZZ_OK(cuArrayDestroy(o->array));
-    for (unsigned n = 0; n < LEVELS_MOST; n++)
-        free(o->levels[n].bytes);
-    memset(o, 0, sizeof *o);
+    tx_forget(o);
 }
 
 static void fill(struct resource *o, unsigned n, size_t size_B)
