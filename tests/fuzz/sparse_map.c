@@ -2,8 +2,9 @@
 // The fuzz target `sparse`: cuMemMapArrayAsync.
 #include "sparse_model.h"
 
-// The verdict on an entry of the list. SILENT: neither the manual nor a recording says.
-enum verdict { VALID, INVALID, SILENT };
+// The verdict on an entry of the list. SILENT: neither the manual nor a recording says. REFUSED:
+// they do not say with which code (a handle of memory that does not exist crashes the driver).
+enum verdict { VALID, SILENT, INVALID, REFUSED }; // of a list: the greatest one
 
 // A range of tiles, or of pages of a part.
 struct range {
@@ -72,6 +73,7 @@ struct entry {
     CUarrayMapInfo info;
     struct array *array; // or NULL: the resource is not one that the call takes
     int memory;          // or NONE: not memory that the call takes
+    bool no_memory;      // its handle does not exist
     struct range range;
 };
 
@@ -87,6 +89,8 @@ static enum verdict judge(const struct model *m, struct entry *e)
     const enum verdict verdict = judge_range(m, i, &e->range);
     if (verdict == INVALID || !map)
         return verdict;
+    if (e->no_memory)
+        return REFUSED;
     if (e->memory == NONE || i->offset % PAGE_B || i->offset / PAGE_B > MEMORY_PAGES ||
         e->range.pages > MEMORY_PAGES - i->offset / PAGE_B)
         return INVALID;
@@ -182,7 +186,7 @@ static void spoil(struct fuzz_input *in, const struct model *m, struct entry *e)
 {
     CUarrayMapInfo *i = &e->info;
     CUarray level;
-    switch (fuzz_below(in, 11)) {
+    switch (fuzz_below(in, 12)) {
     case 0:
         i->memOperationType = (CUmemOperationType)fuzz_take(in, 1);
         break;
@@ -221,6 +225,10 @@ static void spoil(struct fuzz_input *in, const struct model *m, struct entry *e)
         i->memHandle.memHandle = m->plain;
         e->memory = NONE;
         break;
+    case 10:
+        i->memHandle.memHandle = fuzz_below(in, 2) ? 0 : UINT64_MAX - fuzz_take(in, 1);
+        e->no_memory = true;
+        break;
     default:
         i->subresourceType = (CUarraySparseSubresourceType)(2 + fuzz_take(in, 1));
     }
@@ -252,6 +260,20 @@ static struct entry any_entry(struct fuzz_input *in, struct model *m, struct arr
     return e;
 }
 
+static bool is_as_judged(CUresult r, enum verdict verdict)
+{
+    switch (verdict) {
+    case VALID:
+        return !r;
+    case SILENT:
+        return !r || r == CUDA_ERROR_INVALID_VALUE;
+    case INVALID:
+        return r == CUDA_ERROR_INVALID_VALUE;
+    default:
+        return r != CUDA_SUCCESS;
+    }
+}
+
 // Maps and unmaps. A list is refused as a whole if one of its entries is.
 void sp_map(struct fuzz_input *in, struct model *m)
 {
@@ -266,13 +288,12 @@ void sp_map(struct fuzz_input *in, struct model *m)
         entries[i] = any_entry(in, m, a);
         list[i] = entries[i].info;
         const enum verdict one = judge(m, &entries[i]);
-        verdict = verdict == INVALID || one == INVALID ? INVALID : one == SILENT ? SILENT : verdict;
+        verdict = one > verdict ? one : verdict;
     }
     const CUresult r = cuMemMapArrayAsync(list, count, fuzz_chance(in, 2) ? m->stream : NULL);
     const CUarrayMapInfo *e = &list[0];
     const struct array *a = entries[0].array;
-    FUZZ_CHECK(r == (verdict == VALID ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE) ||
-                   (verdict == SILENT && !r),
+    FUZZ_CHECK(is_as_judged(r, verdict),
                "%u entries, of %zu x %zu x %zu with flags %#x and %u levels: operation %d, "
                "subresource %d, level %u, layer %u, offset %u %u %u, extent %u %u %u, tail %llu, "
                "%llu, memory %d from %llu: %d, verdict %d",
