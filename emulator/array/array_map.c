@@ -11,6 +11,7 @@
 #include "device.h"
 #include "error.h"
 #include "lock.h"
+#include "quirk.h"
 #include "stream.h"
 #include "virtual_memory.h"
 
@@ -223,6 +224,12 @@ static CUresult map_check_info(const CUarrayMapInfo *m)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "memHandleType is %d; it must be CU_MEM_HANDLE_TYPE_GENERIC",
                        (int)m->memHandleType);
+    // "If memOperationType is … CU_MEM_OPERATION_TYPE_UNMAP … memHandle must be NULL."
+    if (m->memOperationType == CU_MEM_OPERATION_TYPE_UNMAP && m->memHandle.memHandle &&
+        !em_quirk(UNMAP_WITH_MEMORY))
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "memHandle is %#llx; it must be 0 with CU_MEM_OPERATION_TYPE_UNMAP",
+                       (unsigned long long)m->memHandle.memHandle);
     // "flags … must be set to 0"
     if (m->flags || m->reserved[0] || m->reserved[1])
         return em_fail(CUDA_ERROR_INVALID_VALUE, "flags are %#x; flags and reserved must be 0",

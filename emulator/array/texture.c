@@ -109,7 +109,8 @@ CUresult em_texture_create(const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTUR
         t->texture = *texture;
         // As measured, the driver accepts any mode for a coordinate that the resource lacks, and
         // reads an unknown mode back as clamp.
-        for (unsigned i = em_texture_coordinates(resource, &s); i < 3; i++)
+        const bool ignored = em_texture_ignores_modes(resource);
+        for (unsigned i = ignored ? 0 : em_texture_coordinates(resource, &s); i < 3; i++)
             if ((unsigned)texture->addressMode[i] > CU_TR_ADDRESS_MODE_BORDER)
                 t->texture.addressMode[i] = CU_TR_ADDRESS_MODE_CLAMP;
         t->has_view = viewed;

@@ -155,6 +155,12 @@ unsigned em_texture_coordinates(const CUDA_RESOURCE_DESC *r, const struct em_tex
     return slices ? 3 : s->desc->Height ? 2 : 1;
 }
 
+// "addressMode … is ignored if resType is CU_RESOURCE_TYPE_LINEAR", and so is filterMode.
+bool em_texture_ignores_modes(const CUDA_RESOURCE_DESC *r)
+{
+    return r->resType == CU_RESOURCE_TYPE_LINEAR && !em_quirk(LINEAR_TEXTURE_MODES);
+}
+
 static bool texture_is_srgb(const struct dm_format_info *f)
 {
     return f && (f->format == DM_FORMAT_BC1_UNORM_SRGB || f->format == DM_FORMAT_BC2_UNORM_SRGB ||
@@ -171,7 +177,8 @@ CUresult em_texture_check(const CUDA_RESOURCE_DESC *r, const CUDA_TEXTURE_DESC *
             "the array has the video format %s, which textures cannot read; use the arrays of "
             "cuArrayGetPlane",
             s->format->name);
-    for (unsigned i = 0, n = em_texture_coordinates(r, s); i < n; i++)
+    const bool ignored = em_texture_ignores_modes(r);
+    for (unsigned i = 0, n = em_texture_coordinates(r, s); i < n && !ignored; i++)
         if ((unsigned)t->addressMode[i] > CU_TR_ADDRESS_MODE_BORDER)
             return em_fail(CUDA_ERROR_INVALID_VALUE,
                            "addressMode[%u] is %d, which is not a CUaddress_mode", i,
@@ -187,7 +194,7 @@ CUresult em_texture_check(const CUDA_RESOURCE_DESC *r, const CUDA_TEXTURE_DESC *
                                "without CU_TRSF_NORMALIZED_COORDINATES, the driver accepts only "
                                "CU_TR_ADDRESS_MODE_CLAMP (1) for such planes",
                                i, (int)t->addressMode[i]);
-    if ((unsigned)t->filterMode > CU_TR_FILTER_MODE_LINEAR ||
+    if ((!ignored && (unsigned)t->filterMode > CU_TR_FILTER_MODE_LINEAR) ||
         (unsigned)t->mipmapFilterMode > CU_TR_FILTER_MODE_LINEAR)
         return em_fail(
             CUDA_ERROR_INVALID_VALUE,

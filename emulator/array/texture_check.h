@@ -30,3 +30,6 @@ CUresult em_texture_check_view(const CUDA_RESOURCE_VIEW_DESC *v,
                                const struct em_texture_subject *s);
 // Returns how many coordinates have an address mode. A layer index has no address mode.
 unsigned em_texture_coordinates(const CUDA_RESOURCE_DESC *r, const struct em_texture_subject *s);
+// Whether the address modes and the filter mode of such a resource have no effect, so that any are
+// accepted.
+bool em_texture_ignores_modes(const CUDA_RESOURCE_DESC *r);

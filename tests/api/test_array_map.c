@@ -235,6 +235,29 @@ TEST(mip_tail)
     EXPECT_OK(cuMipmappedArrayDestroy(mipmap));
 }
 
+static CUresult unmap_with_memory(void)
+{
+    test_context();
+    CUarray a = array(1024, 1024, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_SPARSE);
+    CUmemGenericAllocationHandle h = tile_pool(4 * MIB);
+    CUarrayMapInfo m = tiles(a, h, (struct box){0, 0, 0, 128, 128, 1}, 0);
+    EXPECT_OK(cuMemMapArrayAsync(&m, 1, NULL));
+    m.memOperationType = CU_MEM_OPERATION_TYPE_UNMAP;
+    return cuMemMapArrayAsync(&m, 1, NULL);
+}
+
+// "memHandle must be NULL."
+TEST(unmapping_with_memory)
+{
+    EXPECT_MESSAGE(unmap_with_memory(), CUDA_ERROR_INVALID_VALUE, "it must be 0 with");
+}
+
+TEST(unmapping_with_memory_on_the_card)
+{
+    test_setting("CARDLESS_PERSONALITY", "driver-580");
+    EXPECT_OK(unmap_with_memory());
+}
+
 TEST(sparse_refused)
 {
     test_context();
@@ -332,5 +355,6 @@ TEST(streams_of_a_failed_context)
 }
 
 TESTS(CASE(sparse_shapes), CASE(tile_moves), CASE(null_tiles), CASE(null_tiles_in_stream_order),
-      CASE(null_tiles_for_two_readers), CASE(mip_tail), CASE(sparse_refused), CASE(in_stream_order),
+      CASE(null_tiles_for_two_readers), CASE(mip_tail), CASE(unmapping_with_memory),
+      CASE(unmapping_with_memory_on_the_card), CASE(sparse_refused), CASE(in_stream_order),
       CASE(use_before_map), CASE(streams_of_a_failed_context))

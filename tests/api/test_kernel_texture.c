@@ -286,6 +286,51 @@ TEST(linear_memory)
         EXPECT_EQ(got[i], 7 * i);
 }
 
+static CUresult create_with_unknown_modes(CUtexObject *t, CUdeviceptr p, bool address, bool filter)
+{
+    const CUDA_RESOURCE_DESC r = {.resType = CU_RESOURCE_TYPE_LINEAR,
+                                  .res.linear = {.devPtr = p,
+                                                 .format = CU_AD_FORMAT_UNSIGNED_INT32,
+                                                 .numChannels = 1,
+                                                 .sizeInBytes = 4 * WIDTH}};
+    CUDA_TEXTURE_DESC d = {.flags = CU_TRSF_READ_AS_INTEGER};
+    if (address)
+        d.addressMode[0] = (CUaddress_mode)77;
+    if (filter)
+        d.filterMode = (CUfilter_mode)77;
+    return cuTexObjectCreate(t, &r, &d, NULL);
+}
+
+// Of linear memory: "This is ignored if resType is CU_RESOURCE_TYPE_LINEAR."
+TEST(linear_memory_ignores_modes)
+{
+    start();
+    CUtexObject t;
+    CUdeviceptr p;
+    CUDA_TEXTURE_DESC d;
+    EXPECT_OK(cuMemAlloc(&p, 4 * WIDTH));
+    EXPECT_OK(cuMemsetD32(p, 5, WIDTH));
+    EXPECT_OK(create_with_unknown_modes(&t, p, true, true));
+    const uint32_t *got =
+        fetch(kernel("tex.1d.v4.u32.s32 {%v, %u1, %u2, %u3}, [%t, {%x}];"), t, WIDTH, 1, 1);
+    for (unsigned i = 0; i < WIDTH; i++)
+        EXPECT_EQ(got[i], 5);
+    EXPECT_OK(cuTexObjectGetTextureDesc(&d, t));
+    EXPECT_EQ(d.addressMode[0], CU_TR_ADDRESS_MODE_CLAMP);
+}
+
+TEST(linear_memory_with_modes_on_the_card)
+{
+    test_setting("CARDLESS_PERSONALITY", "driver-580");
+    start();
+    CUtexObject t;
+    CUdeviceptr p;
+    EXPECT_OK(cuMemAlloc(&p, 4 * WIDTH));
+    EXPECT_ERROR(create_with_unknown_modes(&t, p, true, false), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(create_with_unknown_modes(&t, p, false, true), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(create_with_unknown_modes(&t, p, false, false));
+}
+
 // Rows of floats, halfway between two columns with the linear filter.
 TEST(pitched_memory)
 {
@@ -454,6 +499,7 @@ TEST(queries)
 
 TESTS(CASE(fetch_1d), CASE(fetch_2d), CASE(fetch_3d), CASE(fetch_layers), CASE(fetch_layers_1d),
       CASE(integer_coordinates), CASE(levels), CASE(view_of_levels), CASE(view_of_layers),
-      CASE(view_of_another_format), CASE(linear_memory), CASE(pitched_memory), CASE(two_handles),
+      CASE(view_of_another_format), CASE(linear_memory), CASE(linear_memory_ignores_modes),
+      CASE(linear_memory_with_modes_on_the_card), CASE(pitched_memory), CASE(two_handles),
       CASE(reference), CASE(reference_that_is_not_bound), CASE(destroyed_array), CASE(no_handle),
       CASE(destroyed_handle), CASE(handle_of_a_surface), CASE(queries))

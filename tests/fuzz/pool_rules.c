@@ -40,11 +40,13 @@ CUresult pl_judge_props(const CUmemPoolProps *p)
     return p->maxSize >= UINT64_C(1) << 47 ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
 
+// The most that a pool holds; without a limit of its own, more than the device has.
 uint64_t pl_capacity_B(const struct pool *p)
 {
-    return p->props.maxSize && p->props.maxSize < UINT64_C(1) << 34
+    const uint64_t device_B = UINT64_C(1) << 37;
+    return p->props.maxSize && p->props.maxSize < device_B
                ? (p->props.maxSize + BLOCK_B - 1) / BLOCK_B * BLOCK_B
-               : UINT64_C(1) << 34;
+               : device_B;
 }
 
 // "Only the flags CU_MEM_ACCESS_FLAGS_PROT_NONE and CU_MEM_ACCESS_FLAGS_PROT_READWRITE are

@@ -85,6 +85,9 @@ static enum verdict judge(const struct model *m, struct entry *e)
         i->memHandleType != CU_MEM_HANDLE_TYPE_GENERIC || i->flags || i->reserved[0] ||
         i->reserved[1] || i->deviceBitMask != 1 || !e->array)
         return INVALID;
+    // "memHandle must be NULL", which the driver does not check (recorded: unmap-with-handle).
+    if (!map && i->memHandle.memHandle && !sp_as_driver())
+        return INVALID;
     e->range = (struct range){.array = e->array, .memory_page = NONE};
     const enum verdict verdict = judge_range(m, i, &e->range);
     if (verdict == INVALID || !map)
@@ -249,6 +252,8 @@ static struct entry any_entry(struct fuzz_input *in, struct model *m, struct arr
     while (e.memory != NONE && !m->memories[e.memory].alive)
         e.memory--;
     i->memHandle.memHandle = e.memory == NONE ? m->plain : m->memories[e.memory].handle;
+    if (i->memOperationType == CU_MEM_OPERATION_TYPE_UNMAP && !fuzz_chance(in, 8))
+        i->memHandle.memHandle = 0;
     i->offset = fuzz_below(in, fuzz_chance(in, 4) ? MEMORY_PAGES : 3) * (unsigned long long)PAGE_B;
     i->deviceBitMask = 1;
     if (sp_is_sparse(a) && a->part_count && (!a->tail_first || fuzz_chance(in, 3)))

@@ -4,6 +4,12 @@
 
 struct page sp_pages[PAGES];
 
+bool sp_as_driver(void)
+{
+    const char *name = getenv("CARDLESS_PERSONALITY");
+    return name && !strcmp(name, "driver-580");
+}
+
 bool sp_is_sparse(const struct array *a)
 {
     return a->desc.Flags & CUDA_ARRAY3D_SPARSE;

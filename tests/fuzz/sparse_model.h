@@ -87,6 +87,7 @@ enum content { NO_MEMORY, UNKNOWN, OWN };
 
 // ---- arrays and texels (sparse_model.c)
 
+bool sp_as_driver(void);
 bool sp_is_sparse(const struct array *a);
 bool sp_is_deferred(const struct array *a);
 bool sp_is_layered(const CUDA_ARRAY3D_DESCRIPTOR *d);

@@ -289,8 +289,8 @@ static bool same_resource(const CUDA_RESOURCE_DESC *a, const CUDA_RESOURCE_DESC 
     }
 }
 
-// An unknown mode of a coordinate that the resource lacks comes back as CLAMP (recorded:
-// texdesc/address-*).
+// An unknown mode that was accepted comes back as CLAMP (recorded: texdesc/address-*, of
+// coordinates that the resource lacks).
 static bool same_texture(const struct object *o, const CUDA_TEXTURE_DESC *got)
 {
     const CUDA_TEXTURE_DESC *t = &o->texture;

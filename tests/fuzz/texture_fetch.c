@@ -87,11 +87,11 @@ void tx_fetch(struct fuzz_input *in, struct model *m)
     struct source sources[POINTS];
     const unsigned plain =
         CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES; // others change colours
-    if (!o->alive || !tx_has_resource(o) || t->filterMode || t->mipmapFilterMode ||
+    const bool linear = o->resource.resType == CU_RESOURCE_TYPE_LINEAR;
+    if (!o->alive || !tx_has_resource(o) || (t->filterMode && !linear) || t->mipmapFilterMode ||
         t->flags & ~plain || t->mipmapLevelBias || t->minMipmapLevelClamp > 0 ||
         t->maxMipmapLevelClamp < LEVELS_MOST)
         return;
-    const bool linear = o->resource.resType == CU_RESOURCE_TYPE_LINEAR;
     const bool normalised = t->flags & CU_TRSF_NORMALIZED_COORDINATES && !linear;
     const bool mip = o->resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
     unsigned first = o->level, last = mip ? o->on->count - 1 : o->level, layer = 0, layers = 1;

@@ -85,16 +85,18 @@ static bool all_zero(const void *bytes, size_t size_B)
 }
 
 // Modes of the coordinates that the resource has, filters, and flags: CU_TRSF_SEAMLESS_CUBEMAP is
-// for cubemaps, and bits below it are not checked (recorded: texdesc).
+// for cubemaps, and bits below it are not checked (recorded: texdesc). "This is ignored if resType
+// is CU_RESOURCE_TYPE_LINEAR", of addressMode and filterMode; the driver does not ignore them.
 bool tx_texture_is_valid(const struct object *o)
 {
     const CUDA_TEXTURE_DESC *t = &o->texture;
     const bool cube = tx_is_array(o) && o->on->desc.Flags & CUDA_ARRAY3D_CUBEMAP;
-    for (unsigned i = 0; i < coordinates_of(o); i++) {
+    const bool ignored = o->resource.resType == CU_RESOURCE_TYPE_LINEAR && !tx_as_driver();
+    for (unsigned i = 0; i < coordinates_of(o) && !ignored; i++) {
         if ((unsigned)t->addressMode[i] > CU_TR_ADDRESS_MODE_BORDER)
             return false;
     }
-    return (unsigned)t->filterMode <= CU_TR_FILTER_MODE_LINEAR &&
+    return (ignored || (unsigned)t->filterMode <= CU_TR_FILTER_MODE_LINEAR) &&
            (unsigned)t->mipmapFilterMode <= CU_TR_FILTER_MODE_LINEAR &&
            t->flags < (cube ? 0x80 : 0x40) && all_zero(t->reserved, sizeof t->reserved);
 }
