@@ -317,7 +317,7 @@ static void read_back(struct fuzz_input *in, struct model *m)
     if (!o->alive)
         return;
     memset(&resource, 0x5a, sizeof resource);
-    memset(&view, 0x5a, sizeof view);
+    memset(&view, 0, sizeof view);
     before = view;
     if (surface) {
         FUZZ_OK(cuSurfObjectGetResourceDesc(&resource, o->handle));
