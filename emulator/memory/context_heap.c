@@ -49,7 +49,7 @@ static struct em_heap *make_heap(const struct em_device *device)
 struct em_heap *em_context_heap(struct em_context *context, enum em_heap_use use)
 {
     em_assert_locked();
-    assert(context->heaps || em_context_error_state(context) != EM_DESTROYED);
+    assert(em_context_error_state(context) != EM_DESTROYED);
     if (!context->heaps)
         context->heaps = dm_calloc(1, sizeof *context->heaps);
     if (context->heaps && !context->heaps->of[use])

@@ -31,8 +31,8 @@ struct em_heap {
 enum em_heap_use em_heap_of_texels(uint32_t element_B);
 
 // Returns a heap of a context, and makes it at the first call. NULL: out of host memory.
-// Precondition: em_lock held; the context has not ended, or its heap exists; the memory of its
-// device exists (em_device_memory).
+// Precondition: em_lock held; the context has not ended; the memory of its device exists
+// (em_device_memory).
 struct em_heap *em_context_heap(struct em_context *context, enum em_heap_use use);
 // Frees a block. If its context has ended, the heap may end too. Precondition: em_lock held.
 void em_heap_free(struct em_heap *heap, struct dm_block *block);

@@ -98,7 +98,8 @@ CUresult em_device_memory(const struct em_device *device, struct em_device_memor
 
 static void release_block(struct em_allocation *a)
 {
-    em_heap_free(em_context_heap(a->context, EM_HEAP_LINEAR), a->owner);
+    struct dm_block *block = a->owner;
+    em_heap_free(block->owner, block);
     em_memory_freed();
     dm_free(a);
 }
@@ -181,6 +182,7 @@ static CUresult alloc_block(struct em_context *context, enum em_memory_kind kind
     a->context = context;
     a->device = context->device->ordinal;
     a->owner = block;
+    block->owner = heap; // which outlives the context, if the memory does
     a->release = release_block;
     a->physical = dm_heap_physical(block, &a->physical_offset);
     em_set_heap_mapping(a);

@@ -89,8 +89,8 @@ void tx_fetch(struct fuzz_input *in, struct model *m)
         CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES; // others change colours
     const bool linear = o->resource.resType == CU_RESOURCE_TYPE_LINEAR;
     if (!o->alive || !tx_has_resource(o) || (t->filterMode && !linear) || t->mipmapFilterMode ||
-        t->flags & ~plain || t->mipmapLevelBias || t->minMipmapLevelClamp > 0 ||
-        t->maxMipmapLevelClamp < LEVELS_MOST)
+        t->maxAnisotropy > 1 || t->flags & ~plain || t->mipmapLevelBias ||
+        t->minMipmapLevelClamp > 0 || t->maxMipmapLevelClamp < LEVELS_MOST)
         return;
     const bool normalised = t->flags & CU_TRSF_NORMALIZED_COORDINATES && !linear;
     const bool mip = o->resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
