@@ -82,7 +82,7 @@ struct px_cluster *px_cluster_new(struct px_grid *grid, const struct px_decoded 
     cluster->count = count;
     if (count > 1)
         complete = map_shared(cluster, px_shared_size(grid));
-    for (uint32_t i = 0; count > 1 && i < count; i++) {
+    for (uint32_t i = 0; count > 1 && complete && i < count; i++) {
         struct px_block *block = cluster->blocks[i];
         block->own_shared = cluster->shared + i * PX_RANK_B;
         block->memory.shared = cluster->shared;
