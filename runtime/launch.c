@@ -5,6 +5,7 @@
 
 #include "fat_binary.h"
 #include "launch.h"
+#include "rt_exports.h"
 
 // The compiler turns kernel<<<grid, block, shared, stream>>>(arguments) into a call that keeps the
 // configuration, the evaluation of the arguments, and a call of the kernel's host function, which
@@ -65,10 +66,21 @@ cudaError_t rt___cudaPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t 
     return cudaSuccess;
 }
 
+static atomic_bool some_are_addresses; // kernels of __cudaGetKernel
+
+// Compiled code asks once, ignores an error, and keeps the kernel as long as the program runs. So a
+// call that is not permitted now leaves the address of the host function, which each launch looks
+// up. Otherwise a launch of NULL returns the error once.
 cudaError_t rt___cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr)
 {
-    // Compiled code ignores this error, and goes on to launch NULL.
-    return rt_thread()->missing = rt_cudaGetKernel(kernelPtr, entryFuncAddr);
+    const cudaError_t error = cudaGetKernel(kernelPtr, entryFuncAddr);
+    if (error == cudaErrorNotPermitted) {
+        atomic_store_explicit(&some_are_addresses, true, memory_order_relaxed);
+        *kernelPtr = (cudaKernel_t)(uintptr_t)entryFuncAddr;
+    } else {
+        rt_thread()->missing = error;
+    }
+    return error;
 }
 
 // The driver takes kernels as functions, and the dynamic shared memory as 32 bits (recorded:
@@ -98,9 +110,15 @@ static cudaError_t launch_nothing(void)
 cudaError_t rt___cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args,
                                   size_t sharedMem, cudaStream_t stream)
 {
+    CUfunction function = (CUfunction)kernel;
     if (!kernel)
         return launch_nothing();
-    return launch((CUfunction)kernel, gridDim, blockDim, args, sharedMem, stream);
+    if (atomic_load_explicit(&some_are_addresses, memory_order_relaxed)) {
+        const cudaError_t error = rt_launchable(kernel, &function);
+        if (error != cudaSuccess)
+            return error;
+    }
+    return launch(function, gridDim, blockDim, args, sharedMem, stream);
 }
 
 cudaError_t rt_cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args,

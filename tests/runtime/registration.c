@@ -232,6 +232,26 @@ TEST(handles)
     RT_ERROR(cudaFuncGetAttributes(NULL, add), cudaErrorInvalidValue);
 }
 
+static cudaKernel_t kept; // as compiled code keeps it
+
+static void launch_in_host_function(void *result)
+{
+    if (!kept)
+        *(cudaError_t *)result = __cudaGetKernel(&kept, count_up);
+}
+
+// A kernel whose first launch is refused can be launched later.
+TEST(first_launch_refused)
+{
+    cudaError_t error = cudaSuccess;
+    RT_OK(cudaLaunchHostFunc(NULL, launch_in_host_function, &error));
+    RT_OK(cudaDeviceSynchronize());
+    EXPECT_EQ(error, cudaErrorNotPermitted);
+    const int before = read_number(&number);
+    RT_OK(__cudaLaunchKernel(kept, GRID1, GRID1, NULL, 0, NULL));
+    EXPECT_EQ(read_number(&number), before + 1);
+}
+
 // The same address in two binaries, as a template that two object files instantiate.
 TEST(same_function_twice)
 {
@@ -472,6 +492,7 @@ TEST(threads)
 
 TESTS(CASE(registration_starts_nothing), CASE(launch), CASE(launch_errors),
       CASE(configurations_are_a_stack), CASE(variables), CASE(variable_errors), CASE(managed),
-      CASE(handles), CASE(same_function_twice), CASE(unregister), CASE(relocatable), CASE(eager),
-      CASE(eager_without_ptx), CASE(lazy), CASE(operation_before_order), CASE(wrong_images),
-      CASE(first_launch_in_a_capture), CASE(two_contexts), CASE(threads))
+      CASE(handles), CASE(first_launch_refused), CASE(same_function_twice), CASE(unregister),
+      CASE(relocatable), CASE(eager), CASE(eager_without_ptx), CASE(lazy),
+      CASE(operation_before_order), CASE(wrong_images), CASE(first_launch_in_a_capture),
+      CASE(two_contexts), CASE(threads))
