@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The device heap of cuMemAlloc: small blocks share chunks of 2 MiB, and large blocks have memory
-// of their own.
+// A heap of device memory, for cuMemAlloc and arrays: small blocks share chunks of 2 MiB, and large
+// blocks have memory of their own.
 //
 // It follows the driver (recorded on an H100 under driver 580): below 2 MiB, a block is a multiple
 // of 512 bytes in a chunk of 2 MiB. Larger blocks are multiples of 2 MiB on a 2 MiB boundary, and
 // blocks of 32 MiB and more begin on a 32 MiB boundary. A chunk is taken from the device's memory
 // with its first block and given back with its last. The memory of a fresh chunk or large block is
-// zero. A small block in a chunk that is in use has the bytes of its predecessors.
+// zero, except for bytes that a kernel has stored outside of all blocks. A small block in a chunk
+// that is in use has the bytes of its predecessors.
 #pragma once
 
 #include <stdbool.h>

@@ -49,35 +49,13 @@ static uint8_t *cell_at(const struct kn_surface *s)
     return s->base + kn_tiled_offset_B(&s->tiled, s->x_B, s->y, s->z);
 }
 
-// Copies 1 to 16 bytes.
-static void copy_few(uint8_t *dst, const uint8_t *src, uint64_t size_B)
-{
-    uint64_t first = 0, last = 0;
-    const unsigned part_B = size_B >= 8 ? 8 : size_B >= 4 ? 4 : size_B >= 2 ? 2 : 1;
-
-#define COPY_PARTS(n)                                                                              \
-    case n:                                                                                        \
-        memcpy(&first, src, n);                                                                    \
-        memcpy(&last, src + size_B - n, n);                                                        \
-        memcpy(dst, &first, n);                                                                    \
-        memcpy(dst + size_B - n, &last, n);                                                        \
-        break;
-    switch (part_B) {
-        COPY_PARTS(8)
-        COPY_PARTS(4)
-        COPY_PARTS(2)
-        COPY_PARTS(1)
-    }
-#undef COPY_PARTS
-}
-
 void kn_tile_box(const struct kn_surface *dst, const struct kn_linear *src,
                  const struct kn_box *box)
 {
     if (!has_bytes(box))
         return;
     if (is_in_cell(dst, box))
-        copy_few(cell_at(dst), src->first, box->width_B);
+        memcpy(cell_at(dst), src->first, box->width_B);
     else
         kn_dsp()->tile.tile(dst, src, box);
 }
@@ -88,7 +66,7 @@ void kn_untile_box(const struct kn_linear *dst, const struct kn_surface *src,
     if (!has_bytes(box))
         return;
     if (is_in_cell(src, box))
-        copy_few(dst->first, cell_at(src), box->width_B);
+        memcpy(dst->first, cell_at(src), box->width_B);
     else
         kn_dsp()->tile.untile(dst, src, box);
 }

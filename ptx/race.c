@@ -232,7 +232,7 @@ void px_race_cluster_pass(struct px_race *race, uint32_t warp)
 
 // ---- accesses ----
 
-// Whether an older access is ordered before what `thread` does now.
+// Whether an older access is ordered before the current one of `thread`.
 static bool is_ordered(const struct px_race *race, const struct slot *older, uint32_t thread)
 {
     const uint32_t u = older->thread - 1u;

@@ -74,7 +74,7 @@ static atomic_bool some_are_addresses; // kernels of __cudaGetKernel
 cudaError_t rt___cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr)
 {
     const cudaError_t error = cudaGetKernel(kernelPtr, entryFuncAddr);
-    if (error == cudaErrorNotPermitted) {
+    if (error == cudaErrorNotPermitted && kernelPtr) {
         atomic_store_explicit(&some_are_addresses, true, memory_order_relaxed);
         *kernelPtr = (cudaKernel_t)(uintptr_t)entryFuncAddr;
     } else {

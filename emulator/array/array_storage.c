@@ -104,22 +104,16 @@ CUresult em_storage_create(struct em_context *context, const struct em_array_pla
                            struct em_storage **out)
 {
     em_assert_locked();
-    struct em_device_memory *memory;
-    // Another thread may have destroyed the context since this call found it alive.
-    CUresult r = em_context_error_state(context) == EM_DESTROYED
-                     ? em_context_error(context)
-                     : em_device_memory(context->device, &memory);
-    if (r)
-        return r;
     if (plan->desc.Flags & (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING))
         return em_tiled_create(plan, out);
+    struct em_heap *heap;
+    CUresult r = em_context_heap(context, em_heap_of_texels(plan->layout.element_B), &heap);
+    if (r)
+        return r;
     struct heap_storage *s = dm_calloc(1, sizeof *s);
-    if (s)
-        s->heap = em_context_heap(context, em_heap_of_texels(plan->layout.element_B));
-    if (!s || !s->heap) {
-        dm_free(s);
+    if (!s)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while creating an array");
-    }
+    s->heap = heap;
     const uint64_t size_B = plan->layout.total_B;
     s->storage = (struct em_storage){.references = 1,
                                      .layout = plan->layout,
@@ -127,7 +121,7 @@ CUresult em_storage_create(struct em_context *context, const struct em_array_pla
                                      .owner = s,
                                      .release = release_heap};
     int status =
-        em_inject(EM_INJECT_MEMORY) ? -ECANCELED : dm_heap_alloc(&s->heap->heap, size_B, &s->block);
+        em_inject(EM_INJECT_MEMORY) ? -ECANCELED : dm_heap_alloc(&heap->heap, size_B, &s->block);
     if (status) {
         r = em_out_of_device_memory(context->device->ordinal, "an array", size_B, status);
         dm_free(s);

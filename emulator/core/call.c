@@ -32,7 +32,7 @@ void em_thread_start(void)
 
 // ---- calls of signal handlers ----
 
-// Whether the call in progress runs a command, or reads what em_lock guards in shared mode.
+// Whether the call in progress runs a command, or is a shared call (share.h).
 static bool uses_the_driver(const struct em_thread *self)
 {
     return self->commands || (self->share && self->share->state != EM_SHARE_EMPTY);

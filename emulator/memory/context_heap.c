@@ -2,12 +2,11 @@
 // The heaps of contexts.
 #include "context_heap.h"
 
-#include <assert.h>
-
 #include "alloc.h"
 #include "arithmetic.h"
 #include "context.h"
 #include "device.h"
+#include "error.h"
 #include "lock.h"
 #include "memory_device.h"
 
@@ -26,38 +25,42 @@ enum em_heap_use em_heap_of_texels(uint32_t element_B)
     return (enum em_heap_use)(EM_HEAP_TEXELS + dm_log2_up(element_B));
 }
 
-static struct em_heap *make_heap(const struct em_device *device)
+static struct em_heap *make_heap(int device, struct em_device_memory *memory, enum em_heap_use use)
 {
-    struct em_device_memory *memory;
-    if (em_device_memory(device, &memory))
-        return NULL;
     struct em_heap *heap = memory->idle;
     if (heap) {
         memory->idle = heap->next;
         memory->idle_count--;
         heap->ended = false;
-        return heap;
+    } else {
+        heap = dm_calloc(1, sizeof *heap);
+        if (!heap)
+            return NULL;
+        heap->device = device;
+        dm_heap_init(&heap->heap, &em_space, &memory->vram);
     }
-    heap = dm_calloc(1, sizeof *heap);
-    if (!heap)
-        return NULL;
-    heap->device = device->ordinal;
-    dm_heap_init(&heap->heap, &em_space, &memory->vram);
+    heap->heap.spares_most = use == EM_HEAP_LINEAR ? DM_HEAP_SPARES : TEXELS_SPARES;
     return heap;
 }
 
-struct em_heap *em_context_heap(struct em_context *context, enum em_heap_use use)
+CUresult em_context_heap(struct em_context *context, enum em_heap_use use, struct em_heap **out)
 {
     em_assert_locked();
-    assert(em_context_error_state(context) != EM_DESTROYED);
+    struct em_device_memory *memory;
+    // Another thread may have destroyed the context since this call found it alive.
+    if (em_context_error_state(context) == EM_DESTROYED)
+        return em_context_error(context);
+    CUresult r = em_device_memory(context->device, &memory);
+    if (r)
+        return r;
     if (!context->heaps)
         context->heaps = dm_calloc(1, sizeof *context->heaps);
     if (context->heaps && !context->heaps->of[use])
-        context->heaps->of[use] = make_heap(context->device);
-    struct em_heap *heap = context->heaps ? context->heaps->of[use] : NULL;
-    if (heap)
-        heap->heap.spares_most = use == EM_HEAP_LINEAR ? DM_HEAP_SPARES : TEXELS_SPARES;
-    return heap;
+        context->heaps->of[use] = make_heap(context->device->ordinal, memory, use);
+    if (!context->heaps || !context->heaps->of[use])
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a heap of the context");
+    *out = context->heaps->of[use];
+    return CUDA_SUCCESS;
 }
 
 static void end_heap(struct em_heap *heap)

@@ -7,6 +7,8 @@
 // A heap outlives its context while commands still use a block of it. Empty heaps of contexts that
 // ended are used by the next ones.
 #pragma once
+#include <cuda.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "heap.h"
@@ -30,10 +32,10 @@ struct em_heap {
 // The heap of arrays whose texels or blocks have this many bytes.
 enum em_heap_use em_heap_of_texels(uint32_t element_B);
 
-// Returns a heap of a context, and makes it at the first call. NULL: out of host memory.
-// Precondition: em_lock held; the context has not ended; the memory of its device exists
-// (em_device_memory).
-struct em_heap *em_context_heap(struct em_context *context, enum em_heap_use use);
+// Returns a heap of a context, and makes it at the first call. Fails with
+// CUDA_ERROR_OUT_OF_MEMORY if the process is out of addresses or memory, and with
+// CUDA_ERROR_CONTEXT_IS_DESTROYED if the context has ended. Precondition: em_lock held.
+CUresult em_context_heap(struct em_context *context, enum em_heap_use use, struct em_heap **out);
 // Frees a block. If its context has ended, the heap may end too. Precondition: em_lock held.
 void em_heap_free(struct em_heap *heap, struct dm_block *block);
 // The context ends, and its memory and arrays have ended. Precondition: em_lock held.

@@ -118,8 +118,13 @@ CUresult em_out_of_device_memory(int device, const char *noun, uint64_t size, in
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                        "%s of %llu bytes fails, as cardlessFuzzFail asked", noun,
                        (unsigned long long)size);
+    if (size <= free_B && size > free_B / GRANULE_B * GRANULE_B)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "%s of %llu bytes takes whole parts of 2 MiB, and device %d has only %llu "
+                       "free bytes",
+                       noun, (unsigned long long)size, device, (unsigned long long)free_B);
     // The device has enough memory, but the host does not.
-    if (size <= free_B / GRANULE_B * GRANULE_B)
+    if (size <= free_B)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                        "the host is out of memory, addresses, mappings (vm.max_map_count) or file "
                        "descriptors for %s of %llu bytes: %s",
@@ -148,22 +153,13 @@ static CUresult alloc_block(struct em_context *context, enum em_memory_kind kind
                             uint64_t *out)
 {
     em_assert_locked();
-    struct em_device_memory *memory = NULL;
     struct em_allocation *a = NULL;
     struct dm_block *block = NULL;
     struct em_heap *heap = NULL;
-    // Another thread may have destroyed the context since this call found it alive.
-    CUresult result = em_context_error_state(context) == EM_DESTROYED
-                          ? em_context_error(context)
-                          : em_device_memory(context->device, &memory);
+    CUresult result = em_context_heap(context, EM_HEAP_LINEAR, &heap);
     if (result)
-        goto fail;
+        return result;
     result = CUDA_ERROR_OUT_OF_MEMORY;
-    heap = em_context_heap(context, EM_HEAP_LINEAR);
-    if (!heap) {
-        em_fail(result, "out of host memory for the bookkeeping of the context's memory");
-        goto fail;
-    }
     int status =
         em_inject(EM_INJECT_MEMORY) ? -ECANCELED : dm_heap_alloc(&heap->heap, size, &block);
     if (status) {

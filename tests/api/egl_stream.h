@@ -1,29 +1,12 @@
 // SPDX-License-Identifier: MIT
-// EGL streams for tests, created with cardless.h. The functions are declared here because cudaEGL.h
-// needs EGL's headers.
+// EGL streams for tests, created with cardless.h.
 #pragma once
 #include <cardless.h>
 
+#include "../egl_functions.h"
 #include "../harness.h"
 
-typedef struct CUeglStreamConnection_st *CUeglStreamConnection;
-typedef struct {
-    void *plane[3];
-    unsigned width, height, depth, pitch, plane_count, channels, type, color, format;
-} CUeglFrame;
 enum { TYPE_ARRAY, TYPE_PITCH, COLOR_ARGB = 6 };
-CUresult cuEGLStreamConsumerConnect(CUeglStreamConnection *, void *);
-CUresult cuEGLStreamConsumerConnectWithFlags(CUeglStreamConnection *, void *, unsigned);
-CUresult cuEGLStreamConsumerDisconnect(CUeglStreamConnection *);
-CUresult cuEGLStreamConsumerAcquireFrame(CUeglStreamConnection *, CUgraphicsResource *, CUstream *,
-                                         unsigned);
-CUresult cuEGLStreamConsumerReleaseFrame(CUeglStreamConnection *, CUgraphicsResource, CUstream *);
-CUresult cuEGLStreamProducerConnect(CUeglStreamConnection *, void *, int, int);
-CUresult cuEGLStreamProducerDisconnect(CUeglStreamConnection *);
-CUresult cuEGLStreamProducerPresentFrame(CUeglStreamConnection *, CUeglFrame, CUstream *);
-CUresult cuEGLStreamProducerReturnFrame(CUeglStreamConnection *, CUeglFrame *, CUstream *);
-CUresult cuGraphicsResourceGetMappedEglFrame(CUeglFrame *, CUgraphicsResource, unsigned, unsigned);
-
 enum { WIDTH = 64, HEIGHT = 32, FRAME_B = WIDTH * HEIGHT * 4, SOON_US = 1000 };
 
 // A stream with both ends connected.

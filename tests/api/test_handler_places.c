@@ -7,7 +7,7 @@
 
 enum { SECONDS = 20, MOST_SIGNALS = 2000, CALLS = 3 };
 
-// What a child process has done, in memory that it shares with the test.
+// Counts of a child process, in memory that it shares with the test.
 static struct {
     unsigned rounds, succeeded, refused, not_started, others;
 } * seen;

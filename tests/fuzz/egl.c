@@ -124,7 +124,7 @@ static void any_frame(struct fuzz_input *in, const struct model *m, unsigned buf
     const struct color *c = &eg_colors[fuzz_chance(in, 3) ? fuzz_below(in, EGL_COLORS) : 0];
     memset(f, 0, sizeof *f);
     for (unsigned i = 0; i < c->planes; i++)
-        f->plane[i] = b->type == TYPE_ARRAY ? (uint64_t)(uintptr_t)b->array[i] : b->memory[i];
+        f->plane[i] = b->type == TYPE_ARRAY ? (void *)b->array[i] : (void *)(uintptr_t)b->memory[i];
     f->width = WIDTH;
     f->height = HEIGHT;
     f->depth = 1;
@@ -159,7 +159,7 @@ static void any_frame(struct fuzz_input *in, const struct model *m, unsigned buf
         f->format = fuzz_chance(in, 2) ? c->formats[fuzz_below(in, 4)] : (unsigned)fuzz_take(in, 1);
         break;
     case 7:
-        f->plane[fuzz_below(in, c->planes)] = fuzz_chance(in, 2) ? 0 : 0x12340;
+        f->plane[fuzz_below(in, c->planes)] = fuzz_chance(in, 2) ? NULL : (void *)0x12340;
         break;
     default:
         f->color = 0x80 + (unsigned)fuzz_take(in, 4) % 0x10000; // does not exist
@@ -242,12 +242,12 @@ static void check_view(struct model *m, const struct frame *f)
                got.type, got.color, got.format);
     memset(bytes, m->buffers[f->buffer].value + 1, sizeof bytes);
     if (f->data.type == TYPE_PITCH) {
-        FUZZ_OK(cuMemcpyDtoHAsync(bytes, (CUdeviceptr)got.plane[0], PLANE_B, m->out));
+        FUZZ_OK(cuMemcpyDtoHAsync(bytes, (CUdeviceptr)(uintptr_t)got.plane[0], PLANE_B, m->out));
     } else {
         const CUDA_MEMCPY2D c = {.dstMemoryType = CU_MEMORYTYPE_HOST,
                                  .dstHost = bytes,
                                  .srcMemoryType = CU_MEMORYTYPE_ARRAY,
-                                 .srcArray = (CUarray)(uintptr_t)got.plane[0],
+                                 .srcArray = (CUarray)got.plane[0],
                                  .WidthInBytes = WIDTH * 4,
                                  .Height = HEIGHT};
         FUZZ_OK(cuMemcpy2DAsync(&c, m->out));
@@ -399,9 +399,9 @@ static void begin(struct model *m)
                 FUZZ_OK(cuMemAlloc(&b->memory[k], PLANE_B));
         }
     }
-    struct fuzz_input none = {NULL, NULL};
+    struct fuzz_input empty = {NULL, NULL};
     for (unsigned i = 0; i < BUFFERS; i++)
-        write_buffer(&none, m, i);
+        write_buffer(&empty, m, i);
 }
 
 static void step(struct fuzz_input *in, struct model *m)

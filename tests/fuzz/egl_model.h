@@ -1,27 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The model of the fuzz target `egl`, for its files, and the calls of cudaEGL.h.
+// The model of the fuzz target `egl`, for its files.
 #pragma once
 #include <cardless.h>
 
+#include "../egl_functions.h"
 #include "fuzz.h"
-
-// Declared here because cudaEGL.h needs EGL's headers.
-typedef struct CUeglStreamConnection_st *CUeglStreamConnection;
-typedef struct {
-    uint64_t plane[3];
-    unsigned width, height, depth, pitch, plane_count, channels, type, color, format;
-} CUeglFrame;
-CUresult cuEGLStreamConsumerConnect(CUeglStreamConnection *, void *);
-CUresult cuEGLStreamConsumerConnectWithFlags(CUeglStreamConnection *, void *, unsigned);
-CUresult cuEGLStreamConsumerDisconnect(CUeglStreamConnection *);
-CUresult cuEGLStreamConsumerAcquireFrame(CUeglStreamConnection *, CUgraphicsResource *, CUstream *,
-                                         unsigned);
-CUresult cuEGLStreamConsumerReleaseFrame(CUeglStreamConnection *, CUgraphicsResource, CUstream *);
-CUresult cuEGLStreamProducerConnect(CUeglStreamConnection *, void *, int, int);
-CUresult cuEGLStreamProducerDisconnect(CUeglStreamConnection *);
-CUresult cuEGLStreamProducerPresentFrame(CUeglStreamConnection *, CUeglFrame, CUstream *);
-CUresult cuEGLStreamProducerReturnFrame(CUeglStreamConnection *, CUeglFrame *, CUstream *);
-CUresult cuGraphicsResourceGetMappedEglFrame(CUeglFrame *, CUgraphicsResource, unsigned, unsigned);
 
 enum {
     STREAMS = 2,

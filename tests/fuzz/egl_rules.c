@@ -52,13 +52,14 @@ static bool takes(const struct color *c, unsigned format)
     return false;
 }
 
-static bool is_plane(const struct model *m, enum type type, uint64_t plane)
+static bool is_plane(const struct model *m, enum type type, const void *plane)
 {
     for (unsigned i = 0; i < BUFFERS; i++) {
         for (unsigned k = 0; k < PLANES; k++) {
             const struct buffer *b = &m->buffers[i];
             if (b->type == type && plane &&
-                plane == (type == TYPE_ARRAY ? (uint64_t)(uintptr_t)b->array[k] : b->memory[k]))
+                plane ==
+                    (type == TYPE_ARRAY ? (void *)b->array[k] : (void *)(uintptr_t)b->memory[k]))
                 return true;
         }
     }

@@ -290,7 +290,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                d.size, (unsigned long long)f.size, (int)r);
     FUZZ_CHECK(!r == (memory != NULL), "result %d, handle %p", (int)r, (void *)memory);
     if (r && valid) {
-        // "ownership moves" only on success. Driver 580 closes what is no memory nevertheless
+        // "ownership moves" only on success. Driver 580 closes files that are no memory
         // (recorded: x_extmem import_fd).
         const char *personality = getenv("CARDLESS_PERSONALITY");
         const bool closes =

@@ -11,7 +11,7 @@ struct range {
     struct array *array;
     struct part *part; // or NULL
     unsigned level, layer, at[3], count[3], first, pages;
-    int memory_page; // or NONE
+    int memory_page; // or ABSENT
 };
 
 static enum verdict judge_level(const struct model *m, const CUarrayMapInfo *e, struct range *g)
@@ -72,7 +72,7 @@ static enum verdict judge_range(const struct model *m, const CUarrayMapInfo *e, 
 struct entry {
     CUarrayMapInfo info;
     struct array *array; // or NULL: the resource is not one that the call takes
-    int memory;          // or NONE: not memory that the call takes
+    int memory;          // or ABSENT: not memory that the call takes
     bool no_memory;      // its handle does not exist
     struct range range;
 };
@@ -88,13 +88,13 @@ static enum verdict judge(const struct model *m, struct entry *e)
     // "memHandle must be NULL", which the driver does not check (recorded: unmap-with-handle).
     if (!map && i->memHandle.memHandle && !sp_as_driver())
         return INVALID;
-    e->range = (struct range){.array = e->array, .memory_page = NONE};
+    e->range = (struct range){.array = e->array, .memory_page = ABSENT};
     const enum verdict verdict = judge_range(m, i, &e->range);
     if (verdict == INVALID || !map)
         return verdict;
     if (e->no_memory)
         return REFUSED;
-    if (e->memory == NONE || i->offset % PAGE_B || i->offset / PAGE_B > MEMORY_PAGES ||
+    if (e->memory == ABSENT || i->offset % PAGE_B || i->offset / PAGE_B > MEMORY_PAGES ||
         e->range.pages > MEMORY_PAGES - i->offset / PAGE_B)
         return INVALID;
     e->range.memory_page = e->memory * MEMORY_PAGES + (int)(i->offset / PAGE_B);
@@ -106,7 +106,7 @@ static void apply(const struct range *g)
     int page = g->memory_page;
     if (g->part) {
         for (unsigned i = 0; i < g->pages; i++)
-            g->part->page[g->first + i] = page == NONE ? NONE : page + (int)i;
+            g->part->page[g->first + i] = page == ABSENT ? ABSENT : page + (int)i;
         sp_forget(g->part, g->array);
         return;
     }
@@ -115,7 +115,7 @@ static void apply(const struct range *g)
             for (unsigned x = 0; x < g->count[0]; x++) {
                 const unsigned tile[3] = {g->at[0] + x, g->at[1] + y, g->at[2] + z};
                 *sp_slot_of(g->array, g->level, g->layer, tile) = page;
-                page += page != NONE;
+                page += page != ABSENT;
             }
         }
     }
@@ -226,7 +226,7 @@ static void spoil(struct fuzz_input *in, const struct model *m, struct entry *e)
         break;
     case 9:
         i->memHandle.memHandle = m->plain;
-        e->memory = NONE;
+        e->memory = ABSENT;
         break;
     case 10:
         i->memHandle.memHandle = fuzz_below(in, 2) ? 0 : UINT64_MAX - fuzz_take(in, 1);
@@ -249,9 +249,9 @@ static struct entry any_entry(struct fuzz_input *in, struct model *m, struct arr
     i->memOperationType =
         fuzz_chance(in, 4) ? CU_MEM_OPERATION_TYPE_UNMAP : CU_MEM_OPERATION_TYPE_MAP;
     i->memHandleType = CU_MEM_HANDLE_TYPE_GENERIC;
-    while (e.memory != NONE && !m->memories[e.memory].alive)
+    while (e.memory != ABSENT && !m->memories[e.memory].alive)
         e.memory--;
-    i->memHandle.memHandle = e.memory == NONE ? m->plain : m->memories[e.memory].handle;
+    i->memHandle.memHandle = e.memory == ABSENT ? m->plain : m->memories[e.memory].handle;
     if (i->memOperationType == CU_MEM_OPERATION_TYPE_UNMAP && !fuzz_chance(in, 8))
         i->memHandle.memHandle = 0;
     i->offset = fuzz_below(in, fuzz_chance(in, 4) ? MEMORY_PAGES : 3) * (unsigned long long)PAGE_B;

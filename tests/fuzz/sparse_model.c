@@ -80,7 +80,7 @@ static struct part make_part(struct model *m, uint64_t memory_B, uint64_t texels
     struct part p = {.id = ++m->part_id, .page_count = (unsigned)(memory_B / PAGE_B)};
     p.page = malloc(p.page_count * sizeof *p.page);
     for (unsigned i = 0; i < p.page_count; i++)
-        p.page[i] = NONE;
+        p.page[i] = ABSENT;
     p.bytes = calloc(1, texels_B);
     p.known = calloc(1, texels_B);
     return p;
@@ -133,7 +133,7 @@ void sp_lay_out(struct model *m, struct array *a)
     }
     a->slot = malloc((slots + 1) * sizeof *a->slot);
     for (unsigned i = 0; i < slots; i++)
-        a->slot[i] = NONE;
+        a->slot[i] = ABSENT;
     a->tail_B = sp_up(sp_chain_B(a, a->tail_first, !a->tail_first), PAGE_B);
     a->part_count = !a->tail_B ? 0 : a->tail_first ? a->layers : 1;
     a->parts = malloc((a->part_count + 1) * sizeof *a->parts);
@@ -179,10 +179,10 @@ void sp_count_mapped(const struct part *p, bool *any, bool *all, bool *own)
 {
     *any = false, *all = true, *own = true;
     for (unsigned i = 0; i < p->page_count; i++) {
-        *any |= p->page[i] != NONE;
-        *all &= p->page[i] != NONE;
-        *own &=
-            p->page[i] != NONE && sp_pages[p->page[i]].used && sp_pages[p->page[i]].owner == p->id;
+        *any |= p->page[i] != ABSENT;
+        *all &= p->page[i] != ABSENT;
+        *own &= p->page[i] != ABSENT && sp_pages[p->page[i]].used &&
+                sp_pages[p->page[i]].owner == p->id;
     }
 }
 
@@ -191,7 +191,7 @@ static bool has_twins(const struct part *p)
 {
     for (unsigned i = 0; i < p->page_count; i++) {
         for (unsigned k = 0; k < i; k++) {
-            if (p->page[i] != NONE && p->page[i] == p->page[k])
+            if (p->page[i] != ABSENT && p->page[i] == p->page[k])
                 return true;
         }
     }
@@ -236,7 +236,7 @@ void sp_own_part(const struct array *a, struct part *p)
         return;
     sp_forget(p, a);
     for (unsigned i = 0; i < p->page_count; i++) {
-        if (p->page[i] == NONE)
+        if (p->page[i] == ABSENT)
             continue;
         sp_pages[p->page[i]].used = true;
         sp_pages[p->page[i]].owner = p->id;
@@ -250,7 +250,7 @@ struct place sp_place_in_tile(const struct model *m, const struct array *a, unsi
     const unsigned at[3] = {x, y, layers ? 0 : z};
     const unsigned tile[3] = {at[0] / m->tile[0], at[1] / m->tile[1], at[2] / m->tile[2]};
     const int page = *sp_slot_of(a, n, layers ? z : 0, tile);
-    if (page == NONE)
+    if (page == ABSENT)
         return (struct place){.mapped = false};
     struct page *g = &sp_pages[page];
     if (!g->used || g->owner) {

@@ -14,7 +14,7 @@ enum {
     BOX_MOST_B = 1 << 14,
     STEPS = 40,
     SPOTS = 6,
-    NONE = -1,
+    ABSENT = -1,
 };
 
 // 64 KiB of memory. Owner: the part whose texels are there in an order of its own, or 0 if they are
@@ -41,7 +41,7 @@ struct level {
 // the model knows them.
 struct part {
     unsigned id, page_count;
-    int *page; // or NONE
+    int *page; // or ABSENT
     uint8_t *bytes, *known;
 };
 
@@ -54,7 +54,7 @@ struct array {
     struct level levels[LEVELS_MOST];
     unsigned tail_first; // level
     uint64_t tail_B;
-    int *slot; // the page of each tile outside of the tails, or NONE
+    int *slot; // the page of each tile outside of the tails, or ABSENT
     unsigned part_count;
     struct part *parts;
 };

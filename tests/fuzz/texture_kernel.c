@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels of the fuzz target `texture`, and what a fetch makes of a texel.
+// The kernels of the fuzz target `texture`, and the result of a fetch by its texel.
 #include "texture_kernel.h"
 
 #include <math.h>

@@ -18,7 +18,7 @@ static bool memory_is_valid(unsigned format, unsigned channels, CUdeviceptr addr
 }
 
 // "The total number of elements … cannot exceed
-// CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH", 2^28. The driver takes what fits in 4 GiB,
+// CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH", 2^28. The driver takes sizes up to 4 GiB,
 // but at most 2^30 (recorded: texres/linear-sizes).
 static bool linear_is_valid(const CUDA_RESOURCE_DESC *r)
 {

@@ -46,7 +46,7 @@ static cudaError_t launch(const void *kernel)
 
 // ---- the signals
 
-// What a child process has done, in memory that it shares with the test.
+// Counts of a child process, in memory that it shares with the test.
 static struct {
     unsigned rounds, succeeded, refused, others;
     // Refusals of the runtime itself, which stay while a step is repeated.
@@ -92,7 +92,7 @@ static void make_calls(int signal)
 
 enum { CALLS = 4 }; // of the handler that are counted
 
-// ---- what they interrupt
+// ---- the interrupted calls
 
 static void first_call(void)
 {

@@ -48,7 +48,7 @@ struct call {
     const char *name;
     cudaError_t (*make)(const unsigned char *choice);
     unsigned arguments;
-    unsigned accesses; // a bit for each argument that leads to what the call reads or writes
+    unsigned accesses; // a bit for each argument by which the call reads or writes memory
     enum kind kinds[ARGUMENTS_MAX];
     const char *argument_names[ARGUMENTS_MAX];
     const char *names; // of its arguments and of their members, each between blanks
