@@ -37,6 +37,7 @@
 #include "startup.h"
 #include "stream.h"
 #include "trace.h"
+#include "visible.h"
 
 static struct dm_mutex starting = DM_MUTEX_INITIALIZER(START);
 
@@ -53,10 +54,12 @@ static bool is_state(enum em_driver_state state)
 // A fork copies only the calling thread. If another thread held a lock, it would stay locked in the
 // child for ever. So the locks are taken before a fork, and released in the parent and the child.
 static bool cancel_was_off; // of the thread that forks; guarded by em_lock
+static const struct em_entry forks = {.name = "a fork"};
 
 static void before_fork(void)
 {
     bool off = em_self.cancel_off;
+    em_work_begin(&forks);
     em_cancel_off();
     dm_mutex_lock(&starting);
     em_lock();
@@ -76,6 +79,7 @@ static void after_fork(void)
     dm_mutex_unlock(&starting);
     if (!off) // otherwise the fork was inside a call, and the end of the call restores it
         em_cancel_restore(em_thread());
+    em_work_end(&forks);
 }
 
 static void in_child(void)
@@ -170,6 +174,7 @@ DM_STARTUP CUresult em_init(unsigned flags)
         return em_not_ready();
     CUresult r = CUDA_SUCCESS;
     em_cancel_off();
+    em_devices_choose_prepare();
     dm_mutex_lock(&starting);
     if (is_state(EM_DRIVER_OFF)) {
         r = start();
@@ -186,6 +191,7 @@ CUresult em_list_devices(void)
 {
     em_assert_unlocked();
     em_cancel_off();
+    em_devices_choose_prepare();
     dm_mutex_lock(&starting);
     CUresult r = em_devices_start();
     dm_mutex_unlock(&starting);
@@ -196,8 +202,10 @@ CUresult em_list_devices(void)
 // earlier. Calls from destructors that run later return CUDA_ERROR_DEINITIALIZED.
 __attribute__((destructor)) static void leave(void)
 {
+    static const struct em_entry exits = {.name = "the exit"};
     if (!is_state(EM_DRIVER_READY))
         return;
+    em_work_begin(&exits);
     em_journal_finish();
     if (em_config()->fail_alloc)
         fprintf(stderr, "cardless: CARDLESS_FAIL_ALLOC=%llu: %s\n",
@@ -211,4 +219,5 @@ __attribute__((destructor)) static void leave(void)
     em_record_finish();
     set_state(EM_DRIVER_GONE);
     dm_guard_finish();
+    em_work_end(&exits);
 }

@@ -3,23 +3,10 @@
 #include "driver.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
-#include <stdio.h>
 
 #include "error.h"
 #include "message.h"
 #include "thread.h"
-
-struct rt_cu rt_cu;
-enum rt_driver_state rt_driver_state;
-const struct rt_recorder *rt_recorder;
-
-bool rt_driver_reports;
-
-static pthread_once_t load_once = PTHREAD_ONCE_INIT;
-static bool loaded; // load_once is done
-static void *library;
-static char load_error[256];
 
 // Stands for a function that the driver lacks. On the ABIs that CUDA runs on, the caller removes
 // the arguments, so one function serves for all.
@@ -28,46 +15,71 @@ static CUresult driver_lacks(void)
     return (CUresult)cudaErrorCallRequiresNewerDriver;
 }
 
+#define RT_CU(name) .name = (__typeof__(rt_cu.name))(void *)driver_lacks,
+struct rt_cu rt_cu = {
+#include "driver_functions.def"
+};
+#undef RT_CU
+struct rt_cardless rt_cardless;
+const struct rt_recorder *rt_recorder;
+enum rt_driver_state rt_driver_state;
+
+static void *library; // NULL until it is loaded
+static bool searched; // for the library, successfully or not
+
 #define STRING_OF(name) #name
 #define STRING(name) STRING_OF(name)
 
+// Threads that do this at the same time find and store the same functions. No lock makes them wait
+// for each other: one of them may be in the constructor of a library, with the dynamic loader's
+// lock, and another one wait for that lock in dlopen or dlsym.
 static void driver_load(void)
 {
-    library = dlopen("libcuda.so.1", RTLD_NOW);
-    if (!library)
-        snprintf(load_error, sizeof load_error, "%s", dlerror());
-#define RT_CU(name)                                                                                \
-    {                                                                                              \
-        void *symbol = library ? dlsym(library, STRING(name)) : NULL;                              \
-        rt_cu.name = (__typeof__(rt_cu.name))(symbol ? symbol : (void *)driver_lacks);             \
-    }
+    void *found = dlopen("libcuda.so.1", RTLD_NOW), *symbol;
+    if (found) {
+#define STORE(to, name)                                                                            \
+    symbol = dlsym(found, name);                                                                   \
+    if (symbol)                                                                                    \
+        __atomic_store_n(&(to), (__typeof__(to))symbol, __ATOMIC_RELAXED);
+#define RT_CU(name) STORE(rt_cu.name, STRING(name))
 #include "driver_functions.def"
 #undef RT_CU
-    const struct rt_recorder *(*get)(void) = NULL; // which NVIDIA's driver lacks
-    if (library)
-        get = (const struct rt_recorder *(*)(void))dlsym(library, "cardlessGetRecorder");
-    if (get)
-        __atomic_store_n(&rt_recorder, get(), __ATOMIC_RELAXED);
-    rt_driver_reports = library && dlsym(library, "cardlessReport");
-    __atomic_store_n(&loaded, true, __ATOMIC_RELEASE);
+#define RT_CARDLESS(name) STORE(rt_cardless.name, #name)
+        RT_CARDLESS_FUNCTIONS(RT_CARDLESS)
+#undef RT_CARDLESS
+        if (rt_cardless.cardlessGetRecorder)
+            __atomic_store_n(&rt_recorder,
+                             (const struct rt_recorder *)rt_cardless.cardlessGetRecorder(),
+                             __ATOMIC_RELAXED);
+        __atomic_store_n(&library, found, __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(&searched, true, __ATOMIC_RELEASE);
 }
 
 bool rt_driver_is_loaded(void)
 {
     struct rt_thread *self = rt_thread();
-    if (__atomic_load_n(&loaded, __ATOMIC_ACQUIRE))
-        return library;
-    if (self->finds_driver)
-        return false;
-    self->finds_driver = true;
-    pthread_once(&load_once, driver_load);
-    self->finds_driver = false;
-    return library;
+    if (!__atomic_load_n(&searched, __ATOMIC_ACQUIRE) && !self->finds_driver) {
+        self->finds_driver = true;
+        driver_load();
+        self->finds_driver = false;
+    }
+    return __atomic_load_n(&library, __ATOMIC_ACQUIRE) && !self->finds_driver;
 }
 
 void *rt_driver_symbol(const char *name)
 {
     return rt_driver_is_loaded() ? dlsym(library, name) : NULL;
+}
+
+// Asks once more, because another thread may have loaded the driver, and has the reason otherwise.
+static cudaError_t driver_missing(void)
+{
+    const char *reason = dlopen("libcuda.so.1", RTLD_NOW) ? "it was missing before" : dlerror();
+    return rt_fail(cudaErrorInsufficientDriver,
+                   "libcuda.so.1 cannot be loaded (%s); run the program with `cardless run`, or "
+                   "put the library's folder into LD_LIBRARY_PATH",
+                   reason);
 }
 
 // Every call comes here until there is a driver, so the message is shown once.
@@ -76,12 +88,8 @@ static cudaError_t driver_insufficient(int version)
     static bool said;
     if (__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
         return cudaErrorInsufficientDriver;
-    if (!library)
-        return rt_fail(
-            cudaErrorInsufficientDriver,
-            "libcuda.so.1 cannot be loaded (%s); run the program with `cardless run`, or "
-            "put the library's folder into LD_LIBRARY_PATH",
-            load_error);
+    if (!rt_driver_is_loaded())
+        return driver_missing();
     return rt_fail(cudaErrorInsufficientDriver,
                    "the driver is one of CUDA %d.%d, but this runtime needs CUDA %d or later",
                    version / 1000, version % 1000 / 10, RT_MAJOR);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The driver that this library is a client of. It is loaded by the first call of the program.
 #pragma once
+#include <cardless.h>
 #include <cuda.h>
 #include <stdbool.h>
 
@@ -44,11 +45,24 @@ cudaError_t rt_driver_start_quietly(void);
 // Returns false if the thread is doing that already: in calls of signal handlers.
 bool rt_driver_is_loaded(void);
 
-// Whether the driver writes messages for this library, as Cardless's does. False until it is
-// loaded.
-extern bool rt_driver_reports;
+// The functions that only Cardless's driver exports. They are NULL with another driver, and until
+// the driver is loaded. Bodies should work without them.
+#define RT_CARDLESS_FUNCTIONS(X)                                                                   \
+    X(cardlessGetRecorder)                                                                         \
+    X(cardlessReport)                                                                              \
+    X(cardlessReportsBegin)                                                                        \
+    X(cardlessReportsEnd)                                                                          \
+    X(cardlessThisCaller)                                                                          \
+    X(cardlessThisCallSite)
+struct rt_cardless {
+#define RT_CARDLESS(name) __typeof__(name) *name;
+    RT_CARDLESS_FUNCTIONS(RT_CARDLESS)
+#undef RT_CARDLESS
+};
+extern struct rt_cardless rt_cardless;
 
-// A function that only some drivers export, or NULL. Bodies should work without it.
+// Another function that only some drivers export, or NULL. Asks the dynamic loader, so no lock
+// should be held.
 void *rt_driver_symbol(const char *name);
 
 static inline bool rt_driver_is_ready(void)

@@ -2,48 +2,23 @@
 // Fat binaries: loads what compiled code has registered, when it is first used.
 #include "fat_binary.h"
 
-#include <stdlib.h>
-
 #include "image.h"
+#include "own_memory.h"
 
-// Begins to load a binary. A thread that loads one already, for the call `outer`, is in a signal
-// handler or in a function of the program that the driver calls. It must not wait then: neither for
-// itself, nor for a thread that may wait for it in the same way.
-static cudaError_t loading_begin(struct rt_binary *binary, const struct rt_entry *outer)
+// Several threads may load a binary at the same time; the first library counts, and the others are
+// unloaded. The threads must not wait for each other: one of them may hold the dynamic loader's
+// lock, in the constructor of a library, while the driver waits for that lock in another one.
+static CUresult binary_load_now(struct rt_binary *binary, CUlibrary *library)
 {
-    if (outer) {
-        if (!pthread_mutex_trylock(&binary->loading))
-            return cudaSuccess;
-        return rt_fail(cudaErrorNotPermitted,
-                       "a signal handler or a callback makes this call while %s of the same thread "
-                       "loads kernels; make the call later",
-                       outer->name);
-    }
-    rt_thread()->loader = rt_thread()->entry; // first, so that a signal handler sees it
-    pthread_mutex_lock(&binary->loading);
-    return cudaSuccess;
-}
-
-static void loading_end(struct rt_binary *binary, const struct rt_entry *outer)
-{
-    pthread_mutex_unlock(&binary->loading);
-    rt_thread()->loader = outer;
-}
-
-static cudaError_t binary_load_once(struct rt_binary *binary, CUlibrary *library)
-{
-    const struct rt_entry *outer = rt_thread()->loader;
-    const cudaError_t error = loading_begin(binary, outer);
-    if (error != cudaSuccess)
-        return error;
-    CUresult result = CUDA_SUCCESS;
-    *library = atomic_load(&binary->library);
-    if (!*library)
-        result = rt_image_load(binary, library);
-    if (result == CUDA_SUCCESS)
-        atomic_store(&binary->library, *library);
-    loading_end(binary, outer);
-    return rt_error(result);
+    const CUresult result = rt_image_load(binary, library);
+    if (result != CUDA_SUCCESS)
+        return result;
+    CUlibrary first = NULL;
+    if (atomic_compare_exchange_strong(&binary->library, &first, *library))
+        return CUDA_SUCCESS;
+    (void)rt_cu.cuLibraryUnload(*library);
+    *library = first;
+    return CUDA_SUCCESS;
 }
 
 cudaError_t rt_binary_load(struct rt_binary *binary, CUlibrary *library)
@@ -55,7 +30,6 @@ cudaError_t rt_binary_load(struct rt_binary *binary, CUlibrary *library)
     // Manual, cudaStreamBeginCapture: a capture restricts the potentially unsafe calls of its
     // thread. It must not notice that the first use of a kernel loads its code.
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    // Before the mutex is locked, because the first context may load all binaries.
     if (rt_image_needs_context(binary)) {
         const cudaError_t error = rt_need_context(rt_thread());
         if (error != cudaSuccess)
@@ -63,9 +37,9 @@ cudaError_t rt_binary_load(struct rt_binary *binary, CUlibrary *library)
     }
     RT_TRY(rt_cu.cuThreadExchangeStreamCaptureMode(&mode));
     rt_binaries_unload();
-    const cudaError_t error = binary_load_once(binary, library);
+    const CUresult result = binary_load_now(binary, library);
     RT_TRY(rt_cu.cuThreadExchangeStreamCaptureMode(&mode));
-    return error;
+    return rt_error(result);
 }
 
 // Binaries whose libraries are still to be unloaded.
@@ -74,7 +48,7 @@ static _Atomic(struct rt_binary *) retired;
 void rt_binary_retire(struct rt_binary *binary)
 {
     if (!atomic_load(&binary->library)) {
-        free(binary);
+        rt_free(binary);
         return;
     }
     binary->next_retired = atomic_load(&retired);
@@ -89,7 +63,7 @@ void rt_binaries_unload(void)
     for (struct rt_binary *b = atomic_exchange(&retired, NULL), *next; b; b = next) {
         next = b->next_retired;
         (void)rt_cu.cuLibraryUnload(atomic_load(&b->library)); // fails if the driver has ended
-        free(b);
+        rt_free(b);
     }
 }
 

@@ -16,8 +16,7 @@ cudaError_t rt_refuse(struct rt_thread *self, const char *name)
         const int length = snprintf(
             text, sizeof text,
             "cardless: %s: cudaErrorNotPermitted: a signal handler makes this call, and it has "
-            "interrupted %s of the same thread; let the handler set a flag, and make the call "
-            "later\n",
+            "interrupted %s of the same thread; let it set a flag, and make the call later\n",
             name, self->entry ? self->entry->name : "the registration of kernels");
         (void)!write(STDERR_FILENO, text, (size_t)length);
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Kernel launches.
 #include <stdatomic.h>
-#include <stdlib.h>
 
+#include "entry.h"
 #include "fat_binary.h"
 #include "launch.h"
+#include "own_memory.h"
 #include "rt_exports.h"
 
 // The compiler turns kernel<<<grid, block, shared, stream>>>(arguments) into a call that keeps the
@@ -24,15 +25,30 @@ static __thread struct {
     struct configuration *top;
 } configurations;
 
+// Fails in a function that has no beginning and end of its own, such as those of rt_begin and
+// rt_end.
+static cudaError_t configuration_fail(const struct rt_entry *entry, cudaError_t error,
+                                      const char *text)
+{
+    struct rt_thread *self = rt_thread();
+    const struct rt_entry *outer = rt_begin(self, entry);
+    return rt_end(self, outer, rt_fail(error, "%s", text));
+}
+
 unsigned rt___cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem,
                                         cudaStream_t stream)
 {
     struct configuration *c = &configurations.first;
     if (configurations.top) {
-        c = malloc(sizeof *c);
+        if (rt_interrupts(rt_thread())) {
+            (void)rt_refuse(rt_thread(), "__cudaPushCallConfiguration");
+            return 1;
+        }
+        c = rt_alloc(sizeof *c);
+        static const struct rt_entry entry = {.name = "__cudaPushCallConfiguration"};
         if (!c) {
-            rt_thread()->last_error =
-                rt_fail(cudaErrorMemoryAllocation, "out of host memory for a launch");
+            configuration_fail(&entry, cudaErrorMemoryAllocation,
+                               "out of host memory for a launch");
             return 1; // the caller does not launch
         }
     }
@@ -49,20 +65,19 @@ unsigned rt___cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t shar
 cudaError_t rt___cudaPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t *sharedMem,
                                           void *stream)
 {
+    static const struct rt_entry entry = {.name = "__cudaPopCallConfiguration"};
     struct configuration *c = configurations.top;
-    if (!c) {
-        return rt_thread()->last_error =
-                   rt_fail(cudaErrorMissingConfiguration,
-                           "a kernel's host function was called without a configuration; launch it "
-                           "by <<<…>>>");
-    }
+    if (!c)
+        return configuration_fail(&entry, cudaErrorMissingConfiguration,
+                                  "a kernel's host function was called without a configuration; "
+                                  "launch it by <<<…>>>");
     *gridDim = c->grid;
     *blockDim = c->block;
     *sharedMem = c->shared;
     *(cudaStream_t *)stream = c->stream;
     configurations.top = c->outer;
     if (c != &configurations.first)
-        free(c);
+        rt_free(c);
     return cudaSuccess;
 }
 

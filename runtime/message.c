@@ -2,7 +2,6 @@
 // Messages for people about errors that the runtime finds itself.
 #include "message.h"
 
-#include <cardless.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +17,7 @@ bool rt_may_write(unsigned *shown)
 {
     const char *setting = secure_getenv("CARDLESS_DIAGNOSTICS");
     const bool wanted = setting && *setting ? strcmp(setting, "off") != 0
-                                            : !rt_driver_is_loaded() || rt_driver_reports;
+                                            : !rt_driver_is_loaded() || rt_cardless.cardlessReport;
     return wanted && __atomic_fetch_add(shown, 1, __ATOMIC_RELAXED) < SHOWN_MAX;
 }
 
@@ -26,13 +25,11 @@ void rt_explain(unsigned *shown, cudaError_t code, const char *format, ...)
 {
     char text[1024];
     va_list arguments;
-    __typeof__(&cardlessReport) report =
-        (__typeof__(&cardlessReport))rt_driver_symbol("cardlessReport");
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (report) {
-        report(shown, rt_cudaGetErrorName(code), text);
+    if (rt_driver_is_loaded() && rt_cardless.cardlessReport) {
+        rt_cardless.cardlessReport(shown, rt_cudaGetErrorName(code), text);
         return;
     }
     if (!rt_may_write(shown))
@@ -44,19 +41,15 @@ void rt_explain(unsigned *shown, cudaError_t code, const char *format, ...)
 
 void rt_messages_begin(struct rt_messages *messages)
 {
-    __typeof__(&cardlessReportsBegin) begin =
-        (__typeof__(&cardlessReportsBegin))rt_driver_symbol("cardlessReportsBegin");
     messages->text[0] = 0;
-    if (begin)
-        begin((cardlessReports *)messages);
+    if (rt_driver_is_loaded() && rt_cardless.cardlessReportsBegin)
+        rt_cardless.cardlessReportsBegin((cardlessReports *)messages);
 }
 
 void rt_messages_end(struct rt_messages *messages)
 {
-    __typeof__(&cardlessReportsEnd) end =
-        (__typeof__(&cardlessReportsEnd))rt_driver_symbol("cardlessReportsEnd");
-    if (end)
-        end((cardlessReports *)messages);
+    if (rt_driver_is_loaded() && rt_cardless.cardlessReportsEnd)
+        rt_cardless.cardlessReportsEnd((cardlessReports *)messages);
 }
 
 cudaError_t rt_fail_held(const struct rt_messages *messages, CUresult result)

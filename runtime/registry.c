@@ -2,8 +2,10 @@
 // Registry: the fat binaries of the program, and the kernels and variables in them.
 #include "registry.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fat_binary.h"
 #include "thread.h"
@@ -76,33 +78,28 @@ bool rt_registry_incomplete(void)
 // Counts the binaries that were unregistered, whose symbols have been freed.
 static _Atomic uint64_t removals = 1;
 
-// Most launches find their kernel here, and need no mutex. A thread whose count of removals is not
-// the current one must not access its symbols.
+// Most launches find their kernel here, and need no mutex. Another thread may unregister a binary
+// at any moment, but not that of the address which this thread looks up. So a slot compares
+// addresses, and accesses no symbol.
 #define RECENT_BITS 4
+struct recent_slot {
+    const void *address;
+    struct rt_symbol *symbol;
+};
 static __thread struct {
-    uint64_t removals;
-    struct rt_symbol *symbols[1 << RECENT_BITS];
+    uint64_t removals; // when the slots were filled
+    struct recent_slot slots[1 << RECENT_BITS];
 } recent;
 
-// The slot of an address. The multiplication by 2^64 / golden ratio spreads addresses evenly.
-static struct rt_symbol **recent_slot(const void *address)
-{
-    return &recent.symbols[((uintptr_t)address * 0x9e3779b97f4a7c15ull) >> (64 - RECENT_BITS)];
-}
-
-// Forgets the symbols if a binary was unregistered since they were found.
-//
-// A signal handler may look up a symbol between any two of these steps. So a slot is a single
-// pointer, and the count changes after the slots.
-static void recent_update(void)
+// The slot of an address, after the symbols are forgotten if a binary was unregistered since they
+// were found. The multiplication by 2^64 / golden ratio spreads addresses evenly.
+static struct recent_slot *recent_slot(const void *address)
 {
     const uint64_t now = atomic_load_explicit(&removals, memory_order_acquire);
-    if (recent.removals == now)
-        return;
-    for (size_t i = 0; i < sizeof recent.symbols / sizeof *recent.symbols; i++)
-        recent.symbols[i] = NULL;
-    atomic_signal_fence(memory_order_seq_cst);
+    if (recent.removals != now)
+        memset(recent.slots, 0, sizeof recent.slots);
     recent.removals = now;
+    return &recent.slots[((uintptr_t)address * 0x9e3779b97f4a7c15ull) >> (64 - RECENT_BITS)];
 }
 
 // Whether `address` is a name of the symbol in the program. C++ code may name a managed variable by
@@ -119,26 +116,23 @@ static bool symbol_is_at(const struct rt_symbol *symbol, const void *address)
 
 struct rt_binary *rt_registry_add(const void *image)
 {
-    struct rt_binary *binary = calloc(1, sizeof *binary);
-    if (!binary) {
-        rt_registry_out_of_memory();
-        return NULL;
-    }
-    binary->handle = binary;
-    binary->image = image;
-    binary->references = 1;
-    pthread_mutex_init(&binary->loading, NULL);
-
     registry_lock();
-    HASH_ADD_PTR(binaries, handle, binary);
-    const bool added = binary->hh.tbl != NULL; // else uthash is out of memory
-    registry_unlock();
-
-    if (!added) {
-        pthread_mutex_destroy(&binary->loading);
-        free(binary);
-        return NULL;
+    struct rt_binary *binary = calloc(1, sizeof *binary);
+    bool added = false;
+    if (binary) {
+        binary->handle = binary;
+        binary->image = image;
+        binary->references = 1;
+        HASH_ADD_PTR(binaries, handle, binary);
+        added = binary->hh.tbl != NULL; // else uthash is out of memory
+    } else {
+        rt_registry_out_of_memory();
     }
+    if (!added) {
+        free(binary);
+        binary = NULL;
+    }
+    registry_unlock();
     return binary;
 }
 
@@ -200,16 +194,14 @@ struct rt_binary *rt_registry_hold(void **handle)
 void rt_registry_release(struct rt_binary *binary)
 {
     registry_lock();
-    const bool last = --binary->references == 0;
-    registry_unlock();
-    if (!last)
-        return;
-    for (struct rt_symbol *s = binary->symbols, *next; s; s = next) {
-        next = s->next;
-        free(s);
+    if (--binary->references == 0) {
+        for (struct rt_symbol *s = binary->symbols, *next; s; s = next) {
+            next = s->next;
+            free(s);
+        }
+        rt_binary_retire(binary);
     }
-    pthread_mutex_destroy(&binary->loading);
-    rt_binary_retire(binary);
+    registry_unlock();
 }
 
 struct rt_binary *rt_registry_next(struct rt_binary *previous)
@@ -250,46 +242,49 @@ static bool symbol_insert(struct rt_symbol *symbol)
 void rt_registry_symbol(void **handle, enum rt_symbol_kind kind, const void *host, const char *name,
                         size_t size)
 {
-    struct rt_symbol *symbol = calloc(1, sizeof *symbol);
-    if (!symbol) {
-        rt_registry_out_of_memory();
-        return;
-    }
-    symbol->host = host;
-    symbol->name = name;
-    symbol->size = size;
-    symbol->kind = kind;
-
     registry_lock();
     struct rt_binary *binary = binary_find(handle);
-    const bool added = binary && symbol_insert(symbol);
-    if (added) {
-        symbol->binary = binary;
-        symbol->next = binary->symbols;
-        binary->symbols = symbol;
+    struct rt_symbol *symbol = binary ? calloc(1, sizeof *symbol) : NULL;
+    if (symbol) {
+        *symbol = (struct rt_symbol){
+            .host = host, .name = name, .size = size, .kind = kind, .binary = binary};
+        if (symbol_insert(symbol)) {
+            symbol->next = binary->symbols;
+            binary->symbols = symbol;
+        } else {
+            free(symbol);
+        }
+    } else if (binary) {
+        rt_registry_out_of_memory();
     }
     registry_unlock();
-
-    if (!added)
-        free(symbol);
 }
 
-struct rt_symbol *rt_registry_find(const void *host)
+static struct rt_symbol *registry_look_up(const void *host)
 {
-    recent_update();
-    struct rt_symbol **slot = recent_slot(host), *symbol = *slot;
-    if (symbol && symbol_is_at(symbol, host))
-        return symbol;
+    struct recent_slot *slot = recent_slot(host);
+    if (slot->address == host)
+        return slot->symbol;
 
+    struct rt_symbol *symbol = NULL;
     registry_lock();
     HASH_FIND_PTR(symbols, &host, symbol);
     if (!symbol)
         HASH_FIND(by_device, symbols_in_use, &host, sizeof host, symbol);
+    if (symbol && !symbol_is_at(symbol, host)) // the address is a CUkernel, for example
+        symbol = NULL;
     registry_unlock();
 
-    if (!symbol || !symbol_is_at(symbol, host)) // the address is a CUkernel, for example
-        return NULL;
-    *slot = symbol;
+    if (symbol)
+        *slot = (struct recent_slot){host, symbol};
+    return symbol;
+}
+
+struct rt_symbol *rt_registry_find(const void *host)
+{
+    rt_busy_begin(); // so that a call of a signal handler does not change the slot meanwhile
+    struct rt_symbol *symbol = registry_look_up(host);
+    rt_busy_end();
     return symbol;
 }
 

@@ -8,7 +8,6 @@
 // Registering does not call the driver. A fat binary is loaded when the program first uses a kernel
 // or variable of it (fat_binary.h).
 #pragma once
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +24,6 @@ struct rt_binary {
     const void *image;         // the wrapper that the compiler wrote
     struct rt_symbol *symbols; // registered with this binary
     unsigned references;       // the registration, and loads in progress
-    pthread_mutex_t loading;   // held while the driver loads the binary
     _Atomic(CUlibrary) library;
     struct rt_binary *next_retired; // after nothing refers to it any more (fat_binary.c)
     UT_hash_handle hh;

@@ -2,21 +2,18 @@
 // The state of a thread, and messages about rows without a body.
 #include "thread.h"
 
-#include <stdatomic.h>
-
 #include "entry.h"
 
 __thread struct rt_thread rt_this_thread;
 
 void rt_thread_start(struct rt_thread *self)
 {
-    const struct rt_entry **(*this_caller)(void) =
-        (const struct rt_entry **(*)(void))rt_driver_symbol("cardlessThisCaller");
-    const void **(*this_call_site)(void) =
-        (const void **(*)(void))rt_driver_symbol("cardlessThisCallSite");
-    self->call_site = this_call_site ? this_call_site() : &self->nowhere;
-    atomic_signal_fence(memory_order_seq_cst);
-    self->caller = this_caller ? this_caller() : &self->unnamed; // last: rt_begin looks at this one
+    const bool named = rt_driver_is_loaded() && rt_cardless.cardlessThisCaller;
+    const bool located = named && rt_cardless.cardlessThisCallSite;
+    self->call_site = located ? rt_cardless.cardlessThisCallSite() : &self->nowhere;
+    atomic_signal_fence(memory_order_seq_cst); // rt_begin looks at `caller`
+    self->caller =
+        named ? (const struct rt_entry **)rt_cardless.cardlessThisCaller() : &self->unnamed;
 }
 
 cudaError_t rt_unsupported(const struct rt_entry *entry, bool *said)

@@ -3,6 +3,7 @@
 #pragma once
 #include <cardless_types.h>
 #include <cuda.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -45,9 +46,9 @@ struct rt_thread {
     uint32_t resets;     // rt_context_resets at that time
     cudaError_t missing; // why the thread's last __cudaGetKernel failed, or cudaSuccess
     // For calls of signal handlers (interrupt.h).
-    unsigned registry_locks;       // not 0 while the thread holds registry_mutex or waits for it
-    bool finds_driver;             // it loads the driver, or waits for a thread that does
-    const struct rt_entry *loader; // the call that loads a fat binary, or NULL
+    unsigned registry_locks; // not 0 while the thread holds registry_mutex or waits for it
+    bool busy;               // see rt_busy_begin
+    bool finds_driver;       // it loads the driver
 };
 
 extern __thread struct rt_thread rt_this_thread __attribute__((tls_model("initial-exec")));
@@ -58,4 +59,18 @@ void rt_thread_start(struct rt_thread *self) __attribute__((cold));
 static inline struct rt_thread *rt_thread(void)
 {
     return &rt_this_thread;
+}
+
+// Until rt_busy_end, the thread does something that a call of a signal handler must not begin
+// again. It does not call the driver meanwhile.
+static inline void rt_busy_begin(void)
+{
+    rt_thread()->busy = true;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline void rt_busy_end(void)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    rt_thread()->busy = false;
 }

@@ -78,6 +78,11 @@ static inline unsigned em_device_architecture(const struct em_device *device)
 // UUID of card 0. The first call may load Vulkan. Precondition: em_lock NOT held.
 void em_device_uuid(const struct em_device *device, unsigned char out[16]);
 
+// The two halves of em_device_uuid. The first one may load Vulkan, and needs no list of devices.
+// The second one loads nothing: without the first one, it returns a UUID of Cardless's own.
+void em_device_uuid_find(void);
+void em_device_uuid_found(const struct em_device *device, unsigned char out[16]);
+
 // Finds the UUID of the first software Vulkan device (uuid.c). Returns 0, or a negative errno if
 // there is no such device. Slow, because it creates a Vulkan instance.
 int em_vulkan_uuid(unsigned char out[16]);

@@ -133,47 +133,68 @@ static void own_uuid(const struct em_device *device, unsigned char out[16])
     out[8] = (unsigned char)((out[8] & 0x3f) | 0x80);
 }
 
-// The UUID of card 0, if it was found before.
+// The UUID of Vulkan's software device, once Vulkan was asked for it.
 static struct {
     struct dm_mutex lock;
-    bool known;
+    bool asked, found;
     unsigned char uuid[16];
-} first = {.lock = DM_MUTEX_INITIALIZER(LEAF)};
+} vulkan = {.lock = DM_MUTEX_INITIALIZER(LEAF)};
 
-static bool known_first(unsigned char out[16])
+static bool vulkan_was_asked(void)
 {
-    dm_mutex_lock(&first.lock);
-    bool known = first.known;
-    if (known)
-        memcpy(out, first.uuid, sizeof first.uuid);
-    dm_mutex_unlock(&first.lock);
-    return known;
+    dm_mutex_lock(&vulkan.lock);
+    const bool asked = vulkan.asked;
+    dm_mutex_unlock(&vulkan.lock);
+    return asked;
 }
 
 // Holds no lock while Vulkan is loaded, because another thread may hold the lock of the dynamic
-// loader and be in a constructor that calls CUDA. If two threads search at the same time, the first
-// result counts.
-static void find_first(const struct em_device *device, unsigned char out[16])
+// loader and be in a constructor that calls CUDA. If two threads ask at the same time, the first
+// answer counts.
+static void ask_vulkan(void)
 {
-    if (em_config()->have_uuid)
-        memcpy(out, em_config()->uuid, sizeof first.uuid);
-    else if (em_vulkan_uuid(out))
+    unsigned char uuid[16];
+    if (vulkan_was_asked())
+        return;
+    const bool found = !em_vulkan_uuid(uuid);
+    dm_mutex_lock(&vulkan.lock);
+    if (!vulkan.asked && found)
+        memcpy(vulkan.uuid, uuid, sizeof vulkan.uuid);
+    vulkan.found = vulkan.asked ? vulkan.found : found;
+    vulkan.asked = true;
+    dm_mutex_unlock(&vulkan.lock);
+}
+
+// Returns false if Vulkan has no software device, or was not asked.
+static bool vulkan_answer(unsigned char out[16])
+{
+    dm_mutex_lock(&vulkan.lock);
+    const bool found = vulkan.found;
+    if (found)
+        memcpy(out, vulkan.uuid, sizeof vulkan.uuid);
+    dm_mutex_unlock(&vulkan.lock);
+    return found;
+}
+
+void em_device_uuid_find(void)
+{
+    em_assert_unlocked();
+    if (!em_config()->have_uuid)
+        ask_vulkan();
+}
+
+void em_device_uuid_found(const struct em_device *device, unsigned char out[16])
+{
+    if (!device->card && em_config()->have_uuid)
+        memcpy(out, em_config()->uuid, sizeof vulkan.uuid);
+    else if (device->card || !vulkan_answer(out))
         own_uuid(device, out);
-    dm_mutex_lock(&first.lock);
-    if (!first.known)
-        memcpy(first.uuid, out, sizeof first.uuid);
-    memcpy(out, first.uuid, sizeof first.uuid);
-    first.known = true;
-    dm_mutex_unlock(&first.lock);
 }
 
 void em_device_uuid(const struct em_device *device, unsigned char out[16])
 {
     em_assert_unlocked();
-    if (device->card) {
-        own_uuid(device, out);
-        return;
-    }
-    if (!known_first(out))
-        find_first(device, out);
+    if (!device->card)
+        em_device_uuid_find();
+    em_device_uuid_found(device, out);
 }

@@ -42,7 +42,7 @@ static bool uuid_begins_with(const struct em_device *device, const char *digits,
 {
     static const char hexadecimal[] = "0123456789abcdef";
     unsigned char uuid[16];
-    em_device_uuid(device, uuid);
+    em_device_uuid_found(device, uuid);
     for (unsigned i = 0; i < n; i++)
         if (digits[i] != hexadecimal[i % 2 ? uuid[i / 2] & 15 : uuid[i / 2] >> 4])
             return false;
@@ -101,6 +101,13 @@ static CUresult choose_cards(const char *list, const struct em_device *devices, 
         chosen[(*chosen_count)++] = card;
     }
     return CUDA_SUCCESS;
+}
+
+void em_devices_choose_prepare(void)
+{
+    const char *list = em_config()->visible_devices;
+    if (list && skip_prefix(list))
+        em_device_uuid_find();
 }
 
 CUresult em_devices_choose(struct em_device *devices, int *count)

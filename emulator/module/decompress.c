@@ -1,45 +1,44 @@
 // SPDX-License-Identifier: MIT
 // Decompresses with libzstd and liblz4, each of which is loaded when it is first needed and stays
-// loaded.
+// loaded. A program decompresses seldom, so each time asks the dynamic loader: a mutex that guarded
+// the functions could wait for a thread that waits for the loader's lock.
 #include "decompress.h"
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "error.h"
 #include "lock.h"
-#include "mutex.h"
 
 // The functions of libzstd.so.1 and of liblz4.so.1, as their manuals declare them.
-static struct {
+struct zstd {
     size_t (*decompress)(void *to, size_t to_B, const void *from, size_t from_B);
     unsigned (*is_error)(size_t result);
     const char *(*error_name)(size_t result);
-} zstd;
-static int (*lz4_decompress)(const char *from, char *to, int from_B, int to_B);
-static bool have_zstd;
-static pthread_once_t zstd_once = PTHREAD_ONCE_INIT;
-static pthread_once_t lz4_once = PTHREAD_ONCE_INIT;
+};
+struct lz4 {
+    int (*decompress)(const char *from, char *to, int from_B, int to_B);
+};
 
-static void zstd_load(void)
+static bool zstd_load(struct zstd *zstd)
 {
     void *library = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        return;
-    *(void **)&zstd.decompress = dlsym(library, "ZSTD_decompress");
-    *(void **)&zstd.is_error = dlsym(library, "ZSTD_isError");
-    *(void **)&zstd.error_name = dlsym(library, "ZSTD_getErrorName");
-    have_zstd = zstd.decompress && zstd.is_error && zstd.error_name;
+        return false;
+    *(void **)&zstd->decompress = dlsym(library, "ZSTD_decompress");
+    *(void **)&zstd->is_error = dlsym(library, "ZSTD_isError");
+    *(void **)&zstd->error_name = dlsym(library, "ZSTD_getErrorName");
+    return zstd->decompress && zstd->is_error && zstd->error_name;
 }
 
-static void lz4_load(void)
+static bool lz4_load(struct lz4 *lz4)
 {
     void *library = dlopen("liblz4.so.1", RTLD_NOW | RTLD_LOCAL);
     if (library)
-        *(void **)&lz4_decompress = dlsym(library, "LZ4_decompress_safe");
+        *(void **)&lz4->decompress = dlsym(library, "LZ4_decompress_safe");
+    return library && lz4->decompress;
 }
 
 static CUresult fail_without(const char *noun, const char *library, const char *package)
@@ -53,8 +52,8 @@ static CUresult fail_without(const char *noun, const char *library, const char *
 static CUresult decompress_zstd(const void *in, uint64_t in_B, void *out, uint64_t out_B,
                                 uint64_t *used)
 {
-    dm_once(&zstd_once, zstd_load);
-    if (!have_zstd)
+    struct zstd zstd;
+    if (!zstd_load(&zstd))
         return fail_without("zstd", "libzstd.so.1", "libzstd1");
     const size_t result = zstd.decompress(out, out_B, in, in_B);
     if (zstd.is_error(result))
@@ -68,15 +67,15 @@ static CUresult decompress_zstd(const void *in, uint64_t in_B, void *out, uint64
 static CUresult decompress_lz4(const void *in, uint64_t in_B, void *out, uint64_t out_B,
                                uint64_t *used)
 {
-    dm_once(&lz4_once, lz4_load);
-    if (!lz4_decompress)
+    struct lz4 lz4;
+    if (!lz4_load(&lz4))
         return fail_without("LZ4", "liblz4.so.1", "liblz4-1");
     if (in_B > INT_MAX || out_B > INT_MAX)
         return em_fail(CUDA_ERROR_INVALID_IMAGE,
                        "a part of the fat binary has %llu bytes, and %llu before it was compressed "
                        "with LZ4; at most %d are possible",
                        (unsigned long long)in_B, (unsigned long long)out_B, INT_MAX);
-    const int result = lz4_decompress(in, out, (int)in_B, (int)out_B);
+    const int result = lz4.decompress(in, out, (int)in_B, (int)out_B);
     if (result < 0)
         return em_fail(CUDA_ERROR_INVALID_IMAGE,
                        "a part of the fat binary (%llu bytes, compressed with LZ4) is damaged, or "

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Signals and waits with the parameters of before CUDA 11.2.
-#include <stdlib.h>
 
+#include "../own_memory.h"
 #include "../rt.h"
 
 // The newer structures, whose reserved bytes must be 0.
@@ -35,7 +35,7 @@ cudaError_t rt12_cudaSignalExternalSemaphoresAsync(
 {
     struct cudaExternalSemaphoreSignalParams *params = NULL;
     if (paramsArray) {
-        params = malloc((numExtSems + (size_t)1) * sizeof *params);
+        params = rt_alloc((numExtSems + (size_t)1) * sizeof *params);
         if (!params)
             return rt_fail(cudaErrorMemoryAllocation,
                            "out of host memory for numExtSems (%u) semaphores", numExtSems);
@@ -44,7 +44,7 @@ cudaError_t rt12_cudaSignalExternalSemaphoresAsync(
     }
     const cudaError_t r =
         rt_cudaSignalExternalSemaphoresAsync(extSemArray, params, numExtSems, stream);
-    free(params);
+    rt_free(params);
     return r;
 }
 
@@ -55,7 +55,7 @@ rt12_cudaWaitExternalSemaphoresAsync(const cudaExternalSemaphore_t *extSemArray,
 {
     struct cudaExternalSemaphoreWaitParams *params = NULL;
     if (paramsArray) {
-        params = malloc((numExtSems + (size_t)1) * sizeof *params);
+        params = rt_alloc((numExtSems + (size_t)1) * sizeof *params);
         if (!params)
             return rt_fail(cudaErrorMemoryAllocation,
                            "out of host memory for numExtSems (%u) semaphores", numExtSems);
@@ -64,6 +64,6 @@ rt12_cudaWaitExternalSemaphoresAsync(const cudaExternalSemaphore_t *extSemArray,
     }
     const cudaError_t r =
         rt_cudaWaitExternalSemaphoresAsync(extSemArray, params, numExtSems, stream);
-    free(params);
+    rt_free(params);
     return r;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Cooperative launches on several devices, which CUDA 13 has dropped.
-#include <stdlib.h>
 
 #include "../fat_binary.h"
+#include "../own_memory.h"
 #include "old_driver.h"
 
 // Manual: the stream "cannot be the NULL stream or cudaStreamLegacy or cudaStreamPerThread"; the
@@ -64,12 +64,12 @@ cudaError_t rt12_cudaLaunchCooperativeKernelMultiDevice(struct cudaLaunchParams 
                        "numDevices (%u) must be from 1 to the number of devices"
                        " (%d)",
                        numDevices, devices);
-    CUDA_LAUNCH_PARAMS *list = malloc(numDevices * sizeof *list);
+    CUDA_LAUNCH_PARAMS *list = rt_alloc(numDevices * sizeof *list);
     if (!list)
         return cudaErrorMemoryAllocation;
     cudaError_t r = launches_describe(launchParamsList, numDevices, list);
     if (r == cudaSuccess)
         r = rt_error(rt12_old()->old_cuLaunchCooperativeKernelMultiDevice(list, numDevices, flags));
-    free(list);
+    rt_free(list);
     return r;
 }
