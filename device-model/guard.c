@@ -86,7 +86,7 @@ static void make_thread_key(void)
 
 static int have_thread_key(void)
 {
-    dm_once(&thread_key_once, make_thread_key);
+    pthread_once(&thread_key_once, make_thread_key);
     return thread_key_error;
 }
 

@@ -39,7 +39,7 @@ int dm_guard_own_stack(void)
     struct stack_thread *self = stack_thread();
     if (self->has_stack)
         return 0;
-    dm_once(&stack_key_once, make_stack_key);
+    pthread_once(&stack_key_once, make_stack_key);
     if (stack_key_error)
         return stack_key_error;
     stack_t now;

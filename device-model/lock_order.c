@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Counts the mutexes of a thread, and checks their order in debug builds.
+// Checks the order of mutexes in debug builds.
 #include "lock_order.h"
 
 #include <stdint.h>
@@ -7,8 +7,6 @@
 #include <stdlib.h>
 
 #include "mutex.h"
-
-DM_DEFINE_THREAD_STATE(unsigned, dm_mutexes_held)
 
 #ifndef NDEBUG
 // The ranks that the calling thread holds, one bit each.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A mutex that knows its owner and its rank in debug builds, so that a function can assert its lock
 // precondition, and so that taking mutexes out of order ends the process at once instead of
-// deadlocking one day. In all builds a thread knows whether it holds one.
+// deadlocking one day.
 #pragma once
 #include <assert.h>
 #include <pthread.h>
@@ -30,9 +30,6 @@ struct dm_mutex {
 #define DM_MUTEX_INITIALIZER(r) {.mutex = PTHREAD_MUTEX_INITIALIZER}
 #endif
 // clang-format on
-
-// How many mutexes the calling thread holds, is about to take, or waits with.
-DM_DECLARE_THREAD_STATE(unsigned, dm_mutexes_held)
 
 #ifndef NDEBUG
 // Notes that the calling thread takes a mutex, and aborts if the order forbids it.
@@ -86,7 +83,6 @@ static inline void dm_mutex_destroy(struct dm_mutex *m)
 static inline void dm_mutex_lock(struct dm_mutex *m)
 {
     dm_assert_unlocked(m);
-    ++*dm_mutexes_held(); // before, so that a signal handler sees it at any moment
 #ifndef NDEBUG
     dm_lock_note_taken(m->rank); // before waiting: a wrong order is found without a deadlock
 #endif
@@ -98,11 +94,8 @@ static inline void dm_mutex_lock(struct dm_mutex *m)
 static inline bool dm_mutex_try(struct dm_mutex *m)
 {
     dm_assert_unlocked(m);
-    ++*dm_mutexes_held();
-    if (pthread_mutex_trylock(&m->mutex)) {
-        --*dm_mutexes_held();
+    if (pthread_mutex_trylock(&m->mutex))
         return false;
-    }
 #ifndef NDEBUG
     dm_lock_note_taken(m->rank);
 #endif
@@ -143,21 +136,9 @@ static inline void dm_mutex_unlock(struct dm_mutex *m)
     dm_lock_note_released(m->rank);
 #endif
     pthread_mutex_unlock(&m->mutex);
-    --*dm_mutexes_held();
 }
 
-// Runs `function` in the first call of the process, as pthread_once does. dm_mutexes_held counts
-// it, because a signal handler that interrupts `function` and comes here would wait for its own
-// thread.
-static inline void dm_once(pthread_once_t *once, void (*function)(void))
-{
-    ++*dm_mutexes_held();
-    pthread_once(once, function);
-    --*dm_mutexes_held();
-}
-
-// Waits for `condition` with `m` released, as pthread_cond_wait does. dm_mutexes_held still counts
-// it: pthread_cond_broadcast may wait for a thread that a signal has interrupted in such a wait.
+// Waits for `condition` with `m` released, as pthread_cond_wait does.
 static inline void dm_mutex_wait(struct dm_mutex *m, pthread_cond_t *condition)
 {
     dm_assert_locked(m);

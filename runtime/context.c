@@ -26,7 +26,7 @@ static CUresult current_context(CUcontext *context)
     return rt_cu.cuCtxGetCurrent(context);
 }
 
-int rt_current_device(void)
+static int current_device(void)
 {
     CUcontext context;
     CUdevice device;
@@ -34,6 +34,16 @@ int rt_current_device(void)
         return device;
     int chosen = rt_thread()->chosen;
     return chosen ? chosen - 1 : rt_valid_device(0);
+}
+
+// The call that needs the device reports the reason if the driver cannot answer.
+int rt_current_device(void)
+{
+    struct rt_messages unwanted;
+    rt_messages_begin(&unwanted);
+    const int device = current_device();
+    rt_messages_end(&unwanted);
+    return device;
 }
 
 cudaError_t rt_device_check(const char *argument, int device)

@@ -22,7 +22,8 @@ static cudaError_t entry_point_find(const char *symbol, void **function, unsigne
     if (!symbol || !function)
         return rt_fail(cudaErrorInvalidValue, "argument %s is NULL", symbol ? "funcPtr" : "symbol");
     if (flags & ~known)
-        return rt_fail(cudaErrorInvalidValue, "flags (%#llx) must be 0, 1 or 2", flags);
+        return rt_fail(cudaErrorInvalidValue,
+                       "flags (%#llx) has bits that are not cudaEnable flags", flags);
     if (!is_known_version(version))
         return rt_fail(cudaErrorInvalidValue,
                        "cudaVersion (%u) is not one that this runtime of CUDA %d.%d knows", version,

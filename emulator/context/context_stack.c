@@ -20,6 +20,7 @@ static bool have_key;
 static void thread_ends(void *value)
 {
     struct em_context_stack *stack = value;
+    em_work_begin(&em_thread_end);
     em_lock();
     while (stack->count)
         em_object_unref(&stack->items[--stack->count]->base.object);
@@ -27,6 +28,7 @@ static void thread_ends(void *value)
     em_self.stack = NULL;
     em_self.current = NULL;
     dm_free(stack);
+    em_work_end(&em_thread_end);
 }
 
 DM_STARTUP CUresult em_context_threads_start(void)

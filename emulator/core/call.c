@@ -16,10 +16,12 @@ bool em_tracing, em_tracing_text;
 
 static _Atomic uint64_t threads;
 
+const struct em_entry em_thread_end = {.name = "the end"};
+
 void em_thread_start(void)
 {
     struct em_thread *self = em_thread();
-    if (self->interrupts) // the call is refused, and the start may need a lock
+    if (self->interrupts) // the call is refused, and starts nothing
         return;
     if (!self->number) {
         self->number = atomic_fetch_add(&threads, 1) + 1;
@@ -30,46 +32,39 @@ void em_thread_start(void)
     self->quick = !em_recording;
 }
 
-// ---- calls of signal handlers ----
+// ---- calls inside other calls ----
 
-// Whether the call in progress runs a command, or is a shared call (share.h).
-static bool uses_the_driver(const struct em_thread *self)
+void em_begin_inside(struct em_thread *self)
 {
-    return self->commands || (self->share && self->share->state != EM_SHARE_EMPTY);
-}
-
-// Whether the call in progress runs a function of the program. That function may make calls, or its
-// calls get an error that says why not.
-static bool runs_the_program(const struct em_thread *self)
-{
-    return self->in_host_function || self->in_log_callback || self->in_callback;
-}
-
-bool em_must_refuse(const struct em_thread *self)
-{
-    if (self->interrupts) // the handler of a second signal interrupts a refused call
-        return true;
-    if (!self->entry)
-        return false;
-    return *dm_mutexes_held() || (uses_the_driver(self) && !runs_the_program(self));
-}
-
-void em_note_interruption(struct em_thread *self)
-{
-    if (!em_must_refuse(self))
+    em_cancel_off(); // so that em_end calls em_leave
+    if (!em_must_refuse(self)) {
+        self->in_program = false; // until em_end_inside
         return;
+    }
     if (!self->interrupts)
-        self->interrupted = self->entry;
+        self->interrupted = self->entry_caller ? self->entry_caller : self->entry;
     self->interrupts++;
     self->quick = false; // generated functions look at this alone
-    em_cancel_off();     // so that em_end calls em_leave
 }
 
-void em_forget_interruption(struct em_thread *self)
+void em_end_inside(struct em_thread *self)
 {
+    if (!self->interrupts) {
+        self->in_program = true;
+        return;
+    }
     self->interrupts--;
     if (!self->interrupts)
         self->quick = !em_recording;
+}
+
+// The name of a call that is refused. If its caller is still that of the interrupted call, the
+// handler has called the driver itself.
+static const char *refused_name(const struct em_thread *self)
+{
+    const bool by_handler = self->caller == self->entry_caller &&
+                            self->caller_returns_to == self->entry_caller_returns_to;
+    return by_handler ? self->entry->name : em_entry_name();
 }
 
 // The manual does not say that calls are async-signal-safe (signal-safety(7)). The text is written
@@ -82,10 +77,10 @@ CUresult em_refuse(void)
     if ((!config || config->sink != EM_SINK_OFF) &&
         __atomic_fetch_add(&shown, 1, __ATOMIC_RELAXED) < 8) {
         int n = snprintf(text, sizeof text,
-                         "cardless: %s: CUDA_ERROR_NOT_PERMITTED: a signal handler makes this "
-                         "call, and it has interrupted %s of the same thread; let the handler set "
-                         "a flag, and make the call later\n",
-                         em_entry_name(), em_self.interrupted->name);
+                         "cardless: %s: CUDA_ERROR_NOT_PERMITTED: a signal handler, or a callback "
+                         "of another library, makes this call, and it has interrupted %s of the "
+                         "same thread; let it set a flag, and make the call later\n",
+                         refused_name(em_thread()), em_self.interrupted->name);
         em_sink_write_all(STDERR_FILENO, text, (size_t)n);
     }
     return CUDA_ERROR_NOT_PERMITTED;

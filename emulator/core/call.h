@@ -53,15 +53,21 @@ extern DM_HIDDEN bool em_tracing_text; // CARDLESS_TRACE is set; likewise
 // `quick` should come here at the beginning of each call.
 void em_thread_start(void);
 
-// A signal handler may make a call in the middle of another one of its thread. If the interrupted
-// call holds a lock, for example, the handler's call would wait for ever, so it is refused:
-// em_begin calls em_note_interruption, the call then asks em_permitted or em_refuse_or_record and
-// does nothing more if that fails, and em_end calls em_forget_interruption.
+// A call may begin inside another one of its thread. If the driver has called a function of the
+// program (em_program_begin) which makes it, it is a call like others. Otherwise a signal handler
+// makes it, or a callback of a library that the driver uses, and it is refused: the interrupted
+// call may hold a lock of the driver or be in malloc, and the inner one would wait for it. em_begin
+// calls em_begin_inside, the call then asks em_permitted or em_refuse_or_record and does nothing
+// more if that fails, and em_end calls em_end_inside.
 
 // Whether a call that begins now has to be refused.
-bool em_must_refuse(const struct em_thread *self) __attribute__((cold));
-void em_note_interruption(struct em_thread *self) __attribute__((cold));
-void em_forget_interruption(struct em_thread *self) __attribute__((cold));
+static inline bool em_must_refuse(const struct em_thread *self)
+{
+    return self->entry && !self->in_program;
+}
+
+void em_begin_inside(struct em_thread *self) __attribute__((cold));
+void em_end_inside(struct em_thread *self) __attribute__((cold));
 // Returns CUDA_ERROR_NOT_PERMITTED, and writes a sentence that names both calls.
 CUresult em_refuse(void) __attribute__((cold));
 // For a thread that is not `quick`: refuses the call if it has to be, else records it. `values`: as
@@ -91,8 +97,12 @@ static inline __attribute__((always_inline)) const struct em_entry *
 em_begin(struct em_thread *self, const struct em_entry *entry)
 {
     const struct em_entry *outer = self->entry;
-    if (em_unlikely(outer))
-        em_note_interruption(self);
+    if (em_unlikely(outer)) {
+        em_begin_inside(self);
+    } else {
+        self->entry_caller = self->caller;
+        self->entry_caller_returns_to = self->caller_returns_to;
+    }
     self->entry = entry;
     if (em_unlikely(!self->quick))
         em_thread_start();
@@ -186,11 +196,11 @@ static inline const char *em_entry_name(void)
     return entry ? entry->name : "cardless";
 }
 
-// The end of a call that has taken a lock, or was refused.
+// The end of a call that has taken a lock, or has begun inside another one.
 static inline void em_leave(struct em_thread *self, const struct em_entry *outer, CUresult result)
 {
     if (em_unlikely(self->interrupts)) {
-        em_forget_interruption(self);
+        em_end_inside(self);
         return;
     }
     if (self->in_guard) {
@@ -199,8 +209,46 @@ static inline void em_leave(struct em_thread *self, const struct em_entry *outer
     }
     if (em_unlikely(self->logged))
         em_log_leave(self, em_entry_name(), outer, result);
-    if (!outer) // it goes on, and must not be cancelled until it returns
+    if (!outer)
         em_cancel_restore(self);
+    else // which goes on, and must not be cancelled until it returns
+        em_end_inside(self);
+}
+
+// The driver is about to call a function of the program, which may make calls or is told that it
+// must not. Returns what em_program_end should be passed afterwards.
+static inline bool em_program_begin(void)
+{
+    struct em_thread *self = em_thread();
+    const bool outer = self->in_program;
+    self->in_program = true;
+    return outer;
+}
+
+static inline void em_program_end(bool outer)
+{
+    em_thread()->in_program = outer;
+}
+
+// The driver also works outside of calls: when a thread forks or ends, for example. A handler's
+// calls are refused then as well. The name of `work` goes before "of the same thread".
+extern const struct em_entry em_thread_end;
+
+static inline void em_work_begin(const struct em_entry *work)
+{
+    struct em_thread *self = em_thread();
+    if (self->entry)
+        return;
+    self->entry_caller = self->caller;
+    self->entry_caller_returns_to = self->caller_returns_to;
+    self->entry = work;
+}
+
+static inline void em_work_end(const struct em_entry *work)
+{
+    struct em_thread *self = em_thread();
+    if (self->entry == work)
+        self->entry = NULL;
 }
 
 // Ends a call.

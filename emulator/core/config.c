@@ -497,6 +497,6 @@ const struct em_config *em_config_if_read(void)
 const struct em_config *em_config(void)
 {
     if (!em_config_if_read())
-        dm_once(&config_once, read_once);
+        pthread_once(&config_once, read_once);
     return &config;
 }

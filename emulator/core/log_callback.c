@@ -165,7 +165,10 @@ static void deliver(struct em_thread *self, struct em_log_message *message)
     for (struct callback *c = enter_after(0); c; c = enter_after(last)) {
         last = c->object.number;
         self->log_callback = c;
-        if (dm_call_ends_thread(call_function, &(struct delivery){c, message}, NULL))
+        const bool outer = em_program_begin();
+        const bool ends = dm_call_ends_thread(call_function, &(struct delivery){c, message}, NULL);
+        em_program_end(outer);
+        if (ends)
             em_explain(CUDA_SUCCESS, "a callback for messages called pthread_exit, which would end "
                                      "the call that it belongs to; return from it instead");
         self->log_callback = NULL;

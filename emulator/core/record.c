@@ -340,10 +340,12 @@ struct em_record_thread *em_record_open_thread(void)
 static void close_thread(void *argument)
 {
     struct em_record_thread *t = argument;
+    em_work_begin(&em_thread_end);
     em_self.record = NULL; // later calls, of other destructors, open a window again
     if (t->window && t->generation && t->generation == *em_record_generation)
         munmap(t->window, RF_BLOCK_B);
     dm_free(t);
+    em_work_end(&em_thread_end);
 }
 
 // ---- records ----

@@ -326,6 +326,7 @@ static void restore_cancellation(struct em_thread *self)
 void em_record_library_call(const struct em_entry *entry, const uint64_t *values)
 {
     struct em_thread *self = em_thread();
+    em_work_begin(entry);
     if (em_unlikely(!self->number || !em_recording))
         em_thread_start(); // which may begin the recording of a forked process
     struct em_record_thread *t = em_recording ? em_record_thread_for(1) : NULL;
@@ -335,17 +336,20 @@ void em_record_library_call(const struct em_entry *entry, const uint64_t *values
         record_call(self, t, site, values);
         em_stop(EM_STOP_CALL, entry->name, 0);
     }
+    em_work_end(entry);
     restore_cancellation(self);
 }
 
 void em_record_library_return(const struct em_entry *entry, int result, const uint64_t *values)
 {
     struct em_thread *self = em_thread();
+    em_work_begin(entry);
     const struct em_record_thread *t = self->record;
     unsigned depth = t && em_recording ? t->depth : 0;
     while (depth && t->calls[depth - 1].entry != entry)
         depth--;
     if (depth) // else its begin was not recorded
         em_record_return(entry, (CUresult)result, values);
+    em_work_end(entry);
     restore_cancellation(self);
 }

@@ -68,7 +68,7 @@ static void note_used(uint32_t count)
 
 static struct em_share *take_slot(struct em_thread *self)
 {
-    dm_once(&share_key_once, make_key);
+    pthread_once(&share_key_once, make_key);
     if (!have_key || __atomic_load_n(&all_taken, __ATOMIC_RELAXED))
         return NULL;
     for (uint32_t i = 0; i < SLOTS; i++) {

@@ -21,6 +21,9 @@ struct em_thread {
     // The addresses to which `entry` and `caller` return, which is where the program calls them.
     // NULL if unknown, as after a callback that has made calls.
     const void *returns_to, *caller_returns_to;
+    // `caller` and `caller_returns_to` when `entry` began.
+    const struct em_entry *entry_caller;
+    const void *entry_caller_returns_to;
     uint64_t calls;             // counts this thread's calls
     uint64_t number;            // threads are counted from 1; 0 until the first call
     struct em_context *current; // top of the context stack, or NULL
@@ -31,8 +34,7 @@ struct em_thread {
     bool in_kernel;                  // likewise; it is a kernel
     bool in_guard;                   // the call that runs ends with dm_guard_ends
     bool in_command;                 // this thread runs a command that waited
-    bool in_callback;                // a call runs a function of the program that may make calls
-    unsigned commands;               // that this thread runs, but not those of share.h
+    bool in_program;                 // the call that runs is in a function of the program (call.h)
     // How many calls of signal handlers were refused (call.h) and have not returned, and the call
     // that they have interrupted.
     unsigned interrupts;

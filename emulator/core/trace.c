@@ -28,7 +28,7 @@ static void start(void)
 
 DM_STARTUP void em_trace_start(void)
 {
-    dm_once(&once, start);
+    pthread_once(&once, start);
 }
 
 void em_trace_lock(void)

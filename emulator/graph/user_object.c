@@ -70,9 +70,11 @@ static void *destructor_main(void *unused)
         em_unlock();
         // "The destructor … CUDA API calls … are not allowed".
         em_self.in_host_function = true;
+        const bool outer = em_program_begin();
         if (dm_call_ends_thread(call_destructor, o, NULL))
             em_explain(CUDA_SUCCESS, "the destructor of a user object called pthread_exit, which "
                                      "would end a thread of the driver; return from it instead");
+        em_program_end(outer);
         em_self.in_host_function = false;
         dm_free(o);
         em_lock();

@@ -260,10 +260,6 @@ static const char *freed_by(const struct em_allocation *a)
         return "cuIpcCloseMemHandle";
     case EM_MEMORY_GRAPHICS:
         return "cuGraphicsUnmapResources";
-    case EM_MEMORY_GLOBAL:
-        return "cuModuleUnload";
-    case EM_MEMORY_MANAGED:
-        return a->is_variable ? "cuModuleUnload" : NULL;
     default:
         return NULL;
     }
@@ -304,6 +300,11 @@ CUresult em_memory_get_to_free(uint64_t address, struct em_allocation **out)
     *out = a;
     if (a->free_at)
         return CUDA_SUCCESS;
+    if (a->kind == EM_MEMORY_GLOBAL || a->is_variable)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "%s is freed when its module is unloaded, not by %s; %s",
+                       em_memory_kind_text(a->kind), em_entry_name(),
+                       em_memory_text(address, text, sizeof text));
     const char *call = freed_by(a);
     if (call)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "%s must be freed by %s, not by %s; %s",

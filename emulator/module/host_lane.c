@@ -37,7 +37,8 @@ DM_DEFINE_THREAD_STATE(struct host_self, host_self)
 void em_host_enter(struct em_host_lane *lane, struct em_host_scope *outer)
 {
     struct host_self *self = host_self();
-    *outer = (struct em_host_scope){self->lane, em_self.in_host_function, em_self.in_kernel};
+    *outer = (struct em_host_scope){self->lane, em_self.in_host_function, em_self.in_kernel,
+                                    em_program_begin()};
     dm_guard_own_stack();
     self->lane = lane;
     em_self.in_host_function = em_self.in_kernel = true;
@@ -48,6 +49,7 @@ void em_host_leave(const struct em_host_scope *outer)
     host_self()->lane = outer->lane;
     em_self.in_host_function = outer->in_host_function;
     em_self.in_kernel = outer->in_kernel;
+    em_program_end(outer->in_program);
 }
 
 const cardlessThread *em_host_thread(void)

@@ -50,7 +50,7 @@ struct em_host_part {
 // The state that em_host_leave restores.
 struct em_host_scope {
     struct em_host_lane *lane;
-    bool in_host_function, in_kernel;
+    bool in_host_function, in_kernel, in_program;
 };
 
 // Marks a lane as the one that the calling thread runs. Scopes may nest, and

@@ -2,6 +2,7 @@
 // Occupancy (recorded: x_streams occupancy/*).
 #include "occupancy.h"
 
+#include "call.h"
 #include "context.h"
 #include "device.h"
 #include "error.h"
@@ -136,9 +137,9 @@ static size_t shared_for(CUoccupancyB2DSize to_shared, size_t shared_B, int thre
     em_assert_unlocked();
     if (!to_shared)
         return shared_B;
-    em_self.in_callback = true;
+    const bool outer = em_program_begin();
     const size_t size_B = to_shared(threads);
-    em_self.in_callback = false;
+    em_program_end(outer);
     return size_B;
 }
 

@@ -97,6 +97,6 @@ static void read_request(void)
 
 const struct em_step_request *em_step_request(void)
 {
-    dm_once(&request_once, read_request);
+    pthread_once(&request_once, read_request);
     return requested ? &request : NULL;
 }

@@ -36,7 +36,8 @@ static void order_host_function(struct em_command *c)
 static CUresult call_program(void (*call)(void *), void *argument, const char *kind)
 {
     em_self.in_host_function = true;
-    const bool ends = dm_call_ends_thread(call, argument, NULL);
+    const bool outer = em_program_begin(), ends = dm_call_ends_thread(call, argument, NULL);
+    em_program_end(outer);
     em_self.in_host_function = false;
     if (!ends)
         return CUDA_SUCCESS;

@@ -50,11 +50,9 @@ void em_run_chosen(struct em_command *c)
 {
     em_assert_locked();
     em_scheduler_start(c);
-    em_self.commands++;
     em_unlock();
     CUresult r = run_for(c);
     em_lock_again();
-    em_self.commands--;
     if (r == EM_RUN_AGAIN)
         em_scheduler_again(c);
     else

@@ -162,6 +162,7 @@ CUresult em_stream_destroy(CUstream handle)
 static void end_thread(void *argument)
 {
     struct em_thread *self = argument;
+    em_work_begin(&em_thread_end);
     em_lock();
     while (self->streams) {
         struct em_stream *s = self->streams;
@@ -169,6 +170,7 @@ static void end_thread(void *argument)
         em_object_unref(&s->object);
     }
     em_unlock();
+    em_work_end(&em_thread_end);
 }
 
 static void make_thread_end(void)
@@ -199,7 +201,7 @@ static CUresult new_of_thread(struct em_context *context, struct em_stream **out
             at = &s->next_of_thread;
         }
     }
-    dm_once(&thread_end_once, make_thread_end);
+    pthread_once(&thread_end_once, make_thread_end);
     CUresult r = new_without_handle(context, EM_STREAM_OF_THREAD, CU_STREAM_DEFAULT, out);
     if (r)
         return r;

@@ -288,11 +288,9 @@ CUresult em_issue(struct em_stream *s, struct em_command *c, int how)
     c->stream = s;
     em_scheduler_enter(s, c);
     em_scheduler_start(c);
-    em_self.commands++; // while the lock is held, so that a signal handler sees one of the two
     em_unlock();
     r = run_command(c);
     em_lock_again();
-    em_self.commands--;
     return end_at_once(c, r, how);
 }
 
@@ -377,7 +375,6 @@ bool em_stream_detach(struct em_stream *s, void (*adopt)(void *), void *command)
     if (em_unlikely(em_sharing_wanted || !em_detached_is(EM_DETACHED_IDLE)))
         return false;
     __atomic_store_n(&s->claimed, true, __ATOMIC_RELAXED);
-    em_self.commands++;
     em_detach(adopt, command);
     em_unlock();
     return true;
@@ -386,17 +383,13 @@ bool em_stream_detach(struct em_stream *s, void (*adopt)(void *), void *command)
 bool em_stream_end_detached(struct em_stream *s)
 {
     __atomic_store_n(&s->claimed, false, __ATOMIC_RELEASE);
-    const bool adopted = em_detached_end();
-    em_self.commands--;
-    return adopted;
+    return em_detached_end();
 }
 
 CUresult em_command_end_adopted(struct em_command *c, bool failed, int how)
 {
     em_assert_unlocked();
-    em_self.commands++;
     CUresult r = failed ? em_command_run(c) : CUDA_SUCCESS;
-    em_self.commands--;
     em_sharing_prepare();
     em_lock();
     r = end_at_once(c, r, how);

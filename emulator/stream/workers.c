@@ -58,7 +58,7 @@ static void count_cores(void)
 
 bool em_workers_may_help(void)
 {
-    dm_once(&cores_once, count_cores);
+    pthread_once(&cores_once, count_cores);
     return most > 0;
 }
 
@@ -175,7 +175,7 @@ void em_workers_run(em_part_fn *part, void *argument, uint64_t count)
     em_assert_unlocked();
     struct job job = {.part = part, .argument = argument, .count = count};
     int cancel;
-    dm_once(&cores_once, count_cores);
+    pthread_once(&cores_once, count_cores);
     // The wait is a cancellation point, and workers use the job on this stack.
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     bool shared = count > 1 && most && em_scheduler.policy->workers;

@@ -74,7 +74,7 @@ TEST(ends_with_its_module)
     const CUdeviceptr p = variable(first, "m"), q = variable(second, "m");
     EXPECT(p != q);
     EXPECT_MESSAGE(cuMemFree(p), CUDA_ERROR_INVALID_VALUE,
-                   "managed memory must be freed by cuModuleUnload");
+                   "managed memory is freed when its module is unloaded");
     EXPECT_OK(cuModuleUnload(first));
     EXPECT_ERROR(cuMemsetD32(p, 0, 1), CUDA_ERROR_INVALID_VALUE);
     EXPECT_EQ(*host(q), 5);

@@ -69,7 +69,8 @@ DOWNLOADS(Y)
 #undef X
 #undef Y
 
-static void (*meanwhile)(void); // runs once, at the next glFinish of one of the test's threads
+// Another thread runs it once, during the next glFinish of one of the test's threads.
+static void *(*meanwhile)(void *);
 
 static void between_Finish(void)
 {
@@ -77,11 +78,13 @@ static void between_Finish(void)
     unfinished -= unfinished_here;
     unfinished_here = 0;
     finished_here++;
-    void (*now)(void) = is_the_test ? meanwhile : NULL;
-    if (now) {
-        meanwhile = NULL;
-        now();
-    }
+    void *(*now)(void *) = is_the_test ? meanwhile : NULL;
+    pthread_t other;
+    if (!now)
+        return;
+    meanwhile = NULL;
+    EXPECT_EQ(pthread_create(&other, NULL, now, NULL), 0);
+    EXPECT_EQ(pthread_join(other, NULL), 0);
 }
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -243,22 +246,39 @@ TEST(nothing_fetched)
 // ---- while map waits for OpenGL
 
 static CUgraphicsResource subject;
+static CUcontext cuda_context;
+static EGLContext gl_context; // of the other thread
 
-static void unregister_it(void)
+static void enter_contexts(void)
 {
-    EXPECT_OK(cuGraphicsUnregisterResource(subject));
+    eglBindAPI(EGL_OPENGL_API);
+    gl_use(gl_context);
+    EXPECT_OK(cuCtxSetCurrent(cuda_context));
 }
 
-static void map_it(void)
+static void *unregister_it(void *unused)
 {
+    enter_contexts();
+    EXPECT_OK(cuGraphicsUnregisterResource(subject));
+    gl_use(EGL_NO_CONTEXT);
+    return unused;
+}
+
+static void *map_it(void *unused)
+{
+    enter_contexts();
     EXPECT_OK(cuGraphicsMapResources(1, &subject, 0));
+    gl_use(EGL_NO_CONTEXT);
+    return unused;
 }
 
 // Another thread may unregister or map the last resource of a list first. The call then fails, and
 // the other resources stay as they were.
-static void map_disturbed_by(void (*what)(void), CUresult want)
+static void map_disturbed_by(void *(*what)(void *), CUresult want)
 {
     start();
+    MUST(cuCtxGetCurrent(&cuda_context));
+    gl_context = gl_new_context(GL_CORE, eglGetCurrentContext());
     CUgraphicsResource r[] = {cu_buffer(gl_buffer(SIZE, NULL), 0),
                               cu_buffer(gl_buffer(SIZE, NULL), 0)};
     subject = r[1];

@@ -3,10 +3,10 @@
 #include <sched.h>
 #include <stdatomic.h>
 
+#include "call.h"
 #include "gl_library.h"
 #include "gl_system.h"
 #include "mutex.h"
-#include "thread.h"
 
 // Numbers of the GLX registry.
 enum {
@@ -52,12 +52,9 @@ static int ignore_error(void *display, void *event)
         sched_yield();
         before = handler.before;
     }
-    const unsigned held = *dm_mutexes_held();
-    *dm_mutexes_held() = 0;
-    em_self.in_callback = true;
+    const bool outer = em_program_begin();
     const int result = before(display, event);
-    em_self.in_callback = false;
-    *dm_mutexes_held() = held;
+    em_program_end(outer);
     return result;
 }
 

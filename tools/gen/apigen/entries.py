@@ -229,7 +229,8 @@ class Generator:
         if not self.shapes or not record:
             return []
         values = ', '.join(self.trace_value(a) for a in row.arguments) or '0'
-        return [f'    if ({self.h}_unlikely(!self->quick))',
+        called = ' && !self->interrupts' if 'anywhere' in row.flags else ''
+        return [f'    if ({self.h}_unlikely(!self->quick){called})',
                 f'        r = {record}(self, (const uint64_t[]){{{values}}});']
 
     def library_lines(self, row, call):
