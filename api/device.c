@@ -12,6 +12,7 @@
 #include "context_peer.h"
 #include "format.h"
 #include "notification.h"
+#include "pointer_check.h"
 #include "quirk.h"
 
 CUresult api_cuDeviceGet(CUdevice *device, int ordinal)
@@ -39,8 +40,7 @@ CUresult api_cuDeviceGetName(char *name, int len, CUdevice dev)
         return r;
     if (len <= 0)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "len (%d) must be positive", len);
-    snprintf(name, (size_t)len, "%s", d->profile.name);
-    return CUDA_SUCCESS;
+    return em_write_text("name", name, (size_t)len, d->profile.name);
 }
 
 CUresult api_cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev)
@@ -133,7 +133,9 @@ CUresult api_cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
              em_device_attribute(d, DM_ATTRIBUTE_pci_device_id));
     int capacity = len < 0 && em_quirk(PCI_BUS_ID_NEGATIVE_LENGTH) ? WHOLE - 1 : len;
     if (capacity > 0)
-        snprintf(pciBusId, (size_t)capacity, "%.*s", capacity - 1, text);
+        r = em_write_text("pciBusId", pciBusId, (size_t)capacity, text);
+    if (r)
+        return r;
     return len >= WHOLE ? CUDA_SUCCESS
                         : em_fail(CUDA_ERROR_INVALID_VALUE,
                                   "len (%d) is too small: the text needs %d bytes", len, WHOLE);

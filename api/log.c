@@ -8,6 +8,7 @@
 #include "api_bodies.h"
 #include "call.h"
 #include "log.h"
+#include "pointer_check.h"
 #include "quirk.h"
 
 CUresult api_cuLogsRegisterCallback(CUlogsCallback callbackFunc, void *userData,
@@ -92,7 +93,7 @@ CUresult api_cuLogsDumpToMemory(CUlogIterator *iterator, char *buffer, size_t *s
     r = read_log(iterator, capacity, &text, &length, &end);
     *size = length;
     if (!r && capacity)
-        memcpy(buffer, text, length + 1);
+        r = em_write_text("buffer", buffer, length + 1, text);
     if (!r && iterator)
         *iterator = end;
     dm_free(text);

@@ -115,6 +115,15 @@ CUresult em_readable_text(CUresult code, const char *name, const char *p, uint64
     return CUDA_SUCCESS;
 }
 
+CUresult em_readable_argument(const char *name, const char *p)
+{
+    uint64_t size_B;
+    // Nothing catches faults before cuInit.
+    if (!p || __atomic_load_n(&em_driver_state, __ATOMIC_ACQUIRE) != EM_DRIVER_READY)
+        return CUDA_SUCCESS;
+    return em_readable_text(CUDA_ERROR_INVALID_VALUE, name, p, &size_B);
+}
+
 struct head {
     const volatile char *from;
     char *to;
@@ -133,6 +142,19 @@ void em_read_head(const void *p, void *out, uint64_t size_B)
     struct head h = {p, out, size_B};
     memset(out, 0, size_B);
     guarded_small(copy_head, &h, NULL);
+}
+
+CUresult em_write_text(const char *name, char *to, size_t capacity, const char *text)
+{
+    const size_t length = strnlen(text, capacity ? capacity - 1 : 0);
+    if (!capacity)
+        return CUDA_SUCCESS;
+    const CUresult r = em_writable_object(name, to, length + 1);
+    if (r)
+        return r;
+    memcpy(to, text, length);
+    to[length] = 0;
+    return CUDA_SUCCESS;
 }
 
 CUresult em_writable(const char *name, void *p, uint64_t size_B)

@@ -2,6 +2,7 @@
 // Wild pointers and counts inside descriptors: the call should fail with a sentence, and should not
 // fault.
 #include <pthread.h>
+#include <sys/mman.h>
 
 #include "kernel_text.h"
 
@@ -237,5 +238,52 @@ TEST(blocked_signals)
     pthread_join(thread, NULL);
 }
 
+// A page before one that is not mapped.
+static char *last_page(void)
+{
+    enum { PAGE_B = 4096 };
+    char *pages =
+        mmap(NULL, 2 * PAGE_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT(pages != MAP_FAILED);
+    EXPECT_EQ(munmap(pages + PAGE_B, PAGE_B), 0);
+    return pages + PAGE_B;
+}
+
+// Texts without a final 0 before the end of the memory.
+TEST(endless_texts)
+{
+    start();
+    CUdevice device;
+    CUmodule module;
+    CUlibrary library;
+    CUdeviceptr address;
+    CUfunction function;
+    size_t size_B;
+    const char *text = memset(last_page() - 6, 'x', 6);
+    EXPECT_ERROR(cuDeviceGetByPCIBusId(&device, text), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuModuleLoad(&module, text), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuLibraryLoadFromFile(&library, text, NULL, NULL, 0, NULL, NULL, 0),
+                 CUDA_ERROR_INVALID_VALUE);
+    module = ptx_load(PTX_HEAD ".visible .entry k()\n{\n  ret;\n}\n");
+    EXPECT_ERROR(cuModuleGetFunction(&function, module, text), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuModuleGetGlobal(&address, &size_B, module, text), CUDA_ERROR_INVALID_VALUE);
+}
+
+// Memory for a text that ends before the text does.
+TEST(short_texts)
+{
+    start();
+    char *end = last_page();
+    enum { WHOLE = sizeof "0000:00:00.0" };
+    EXPECT_OK(cuDeviceGetPCIBusId(end - WHOLE, WHOLE, 0));
+    EXPECT_EQ(strlen(end - WHOLE), WHOLE - 1);
+    EXPECT_OK(cuDeviceGetPCIBusId(end - WHOLE, 1000, 0)); // more than is written
+    memset(end - 6, 'x', 6);
+    EXPECT_ERROR(cuDeviceGetPCIBusId(end - 6, WHOLE, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuDeviceGetName(end - 6, 100, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT(!memcmp(end - 6, "xxxxxx", 6));
+}
+
 TESTS(CASE(set_access), CASE(pointer_attributes), CASE(range_attributes), CASE(context_parameters),
-      CASE(batches), CASE(launches), CASE(nodes), CASE(values), CASE(blocked_signals))
+      CASE(batches), CASE(launches), CASE(nodes), CASE(values), CASE(blocked_signals),
+      CASE(endless_texts), CASE(short_texts))

@@ -105,7 +105,10 @@ class Generator:
         """The checks of pointers to memory that the call reads."""
         lines = self.list_lines(row)
         for a in row.arguments:
-            if self.reads_one(row, a):
+            if self.reads_one(row, a) and self.pointed(a) == 'char':
+                lines += ['    if (!r)', f'        r = {self.h}_readable_string("{a.name}", '
+                          f'{a.name});']
+            elif self.reads_one(row, a):
                 lines += ['    if (!r)', f'        r = {self.dialect.one("readable")}("{a.name}", '
                           f'{a.name}, sizeof *{a.name});']
         return lines + self.output_lines(row)
