@@ -127,7 +127,7 @@ void ca_bench_row(const struct ca_bench *b)
     while (turns < MAX_TURNS && (turns < 9 || now() - start < budget_s)) {
         for (unsigned set = 0; set <= set_count; set++) {
             double t;
-            if (b->bytes <= 4 << 20) // start each function with caches that it has filled itself
+            if (b->bytes <= 64 << 20) // start each function with caches that it has filled itself
                 RUN(set, slot_count);
             t = now();
             RUN(set, inner);
