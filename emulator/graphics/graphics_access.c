@@ -60,6 +60,17 @@ static void check_use(struct em_graphics *g, const struct em_graphics_part *part
     g->written_end = empty || end > g->written_end ? end : g->written_end;
 }
 
+// CUDA writes through `g`. The bytes are not old ones for other mappings of them that discard, even
+// if those are used for the first time only later.
+static void keep_from_poison(const struct em_graphics *g)
+{
+    const struct em_graphics_memory *m = g->memory;
+    for (struct em_graphics *h = g->object.context->mapped; h; h = h->next_mapped)
+        if (h != g && h->memory->physical == m->physical &&
+            h->memory->physical_offset == m->physical_offset)
+            h->poisoned = true;
+}
+
 bool em_graphics_access_begin(struct em_graphics *g, const struct em_graphics_part *part,
                               enum em_access_mode mode)
 {
@@ -72,6 +83,8 @@ bool em_graphics_access_begin(struct em_graphics *g, const struct em_graphics_pa
     bool must_poison = strict && discards(g) && !g->poisoned;
     if (strict && part)
         check_use(g, part, mode);
+    if (strict && mode != EM_ACCESS_READ)
+        keep_from_poison(g);
     g->poisoned |= must_poison;
     // Nothing may be fetched over the poison.
     if (must_poison && g->ops->discard)

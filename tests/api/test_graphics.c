@@ -265,6 +265,25 @@ TEST(read_only_and_discarded)
     EXPECT_NO_DIAGNOSTIC();
 }
 
+// Two mappings of one buffer, of which one discards: what CUDA has written through the other one
+// stays, although it is the older one's first use that comes last.
+TEST(discarded_but_written_through_another)
+{
+    test_context();
+    cardlessBuffer b = virtual_buffer(64);
+    CUgraphicsResource discarding = registered(b, CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD),
+                       other = registered(b, 0);
+    CUdeviceptr late = mapped_pointer(discarding);
+    EXPECT_OK(cuMemsetD8(mapped_pointer(other), 7, 32));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &other, NULL));
+    EXPECT_OK(cuMemsetD8(late + 32, 9, 32));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &discarding, NULL));
+    EXPECT_EQ(byte_of(b, 0), 7);
+    EXPECT_EQ(byte_of(b, 31), 7);
+    EXPECT_EQ(byte_of(b, 32), 9);
+    EXPECT_NO_DIAGNOSTIC();
+}
+
 TEST(map_flags_replace_register_flags)
 {
     test_context();
@@ -323,4 +342,5 @@ TESTS(CASE(report), CASE(buffer_both_ways), CASE(arrays_of_every_kind), CASE(mip
 
       CASE(addresses_change_with_a_seed), CASE(arrays_change_under_the_manual_only),
       CASE(arrays_stay_as_on_the_card), CASE(discarded_bytes_are_kept_by_the_driver),
-      CASE(read_only_and_discarded), CASE(map_flags_replace_register_flags))
+      CASE(read_only_and_discarded), CASE(discarded_but_written_through_another),
+      CASE(map_flags_replace_register_flags))
