@@ -1,109 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Fuzzes descriptors of arrays and mipmapped arrays, created ones and ones that are mapped on
-// external memory. A model follows the manual's rules for extents, formats and flags, predicts each
-// result and the extents of each level, keeps the bytes of all levels, and knows where a texel of
-// level 0 is in memory: it is read through a mapped buffer, too.
-#include "fuzz.h"
-
-enum {
-    ARRAYS = 4,
-    SLOT_B = 4 << 20, // of memory, for one mapped array
-    MEMORY_B = ARRAYS * SLOT_B,
-    LEVELS_MOST = 8,
-    STEPS = 40,
-};
-
-struct level {
-    unsigned width, height, depth; // at least 1
-    uint8_t *bytes;
-};
-
-struct array {
-    CUmipmappedArray mip; // or NULL
-    CUarray plain;        // or NULL
-    CUDA_ARRAY3D_DESCRIPTOR desc;
-    unsigned texel_B, count; // of levels
-    bool on_memory;
-    struct level levels[LEVELS_MOST];
-};
-
-struct model {
-    CUexternalMemory memory;
-    CUdeviceptr bytes; // of the memory
-    struct array arrays[ARRAYS];
-};
-
-// ---- rules ----
-
-static bool is_layered(const CUDA_ARRAY3D_DESCRIPTOR *d)
-{
-    return d->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
-}
-
-// The bytes of a channel, or 0.
-static unsigned channel_of(CUarray_format format)
-{
-    switch ((unsigned)format) {
-    case CU_AD_FORMAT_UNSIGNED_INT8:
-    case CU_AD_FORMAT_SIGNED_INT8:
-        return 1;
-    case CU_AD_FORMAT_UNSIGNED_INT16:
-    case CU_AD_FORMAT_SIGNED_INT16:
-    case CU_AD_FORMAT_HALF:
-        return 2;
-    case CU_AD_FORMAT_UNSIGNED_INT32:
-    case CU_AD_FORMAT_SIGNED_INT32:
-    case CU_AD_FORMAT_FLOAT:
-        return 4;
-    default:
-        return 0;
-    }
-}
-
-// "A 1D array is allocated if Height and Depth extents are both zero. A 2D array … if only Depth
-// extent is zero. A 3D array … if all three extents are non-zero. A 1D layered array … if only
-// Height is zero and the CUDA_ARRAY3D_LAYERED flag is set. … A cubemap … if all three extents are
-// non-zero and the CUDA_ARRAY3D_CUBEMAP flag is set. Width must be equal to Height, and Depth must
-// be six. … A cubemap layered array … the first six layers …: Depth must be a multiple of six."
-static bool is_valid(const CUDA_ARRAY3D_DESCRIPTOR *d)
-{
-    const unsigned known = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_SURFACE_LDST;
-    bool channels = d->NumChannels == 1 || d->NumChannels == 2 || d->NumChannels == 4;
-    if (!channel_of(d->Format) || !channels || d->Flags & ~known || !d->Width)
-        return false;
-    if (d->Width > 1 << 20 || d->Height > 1 << 20 || d->Depth > 1 << 20)
-        return false; // no device has such an array
-    if (d->Flags & CUDA_ARRAY3D_CUBEMAP) {
-        bool six = d->Flags & CUDA_ARRAY3D_LAYERED ? d->Depth && d->Depth % 6 == 0 : d->Depth == 6;
-        return six && d->Width == d->Height;
-    }
-    if (d->Flags & CUDA_ARRAY3D_LAYERED)
-        return d->Depth != 0;
-    return d->Height || !d->Depth;
-}
-
-static size_t largest(const CUDA_ARRAY3D_DESCRIPTOR *d)
-{
-    size_t most = d->Width > d->Height ? d->Width : d->Height;
-    return is_layered(d) || most > d->Depth ? most : d->Depth;
-}
-
-// "numMipmapLevels … is clamped to the range [1, 1 + floor(log2(max(width, height, depth)))]".
-static unsigned clamp_levels(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels)
-{
-    unsigned most = 1;
-    for (size_t size = largest(d); size > 1; size /= 2)
-        most++;
-    if (!levels)
-        return 1;
-    return levels < most ? levels : most;
-}
-
-static unsigned halved(size_t size, unsigned level)
-{
-    size >>= level;
-    return size ? (unsigned)size : 1;
-}
+// external memory, also with planar formats. A model follows the manual's rules for extents,
+// formats and flags, predicts each result and the extents of each level and plane, keeps the bytes
+// of all of them, and knows where a texel of level 0 is in memory: it is read through a mapped
+// buffer, too.
+#include "mipmap_model.h"
 
 // ---- arrays ----
 
@@ -153,18 +54,20 @@ static CUDA_ARRAY3D_DESCRIPTOR any_desc(struct fuzz_input *in)
     return d;
 }
 
+// The array of a level, or of a plane.
 static CUresult get_level(const struct array *a, unsigned level, CUarray *out)
 {
-    if (a->mip)
-        return cuMipmappedArrayGetLevel(out, a->mip, level);
+    CUresult r = CUDA_SUCCESS;
     *out = a->plain;
-    return CUDA_SUCCESS;
+    if (a->mip)
+        r = cuMipmappedArrayGetLevel(out, a->mip, a->planes ? 0 : level);
+    return r || !a->planes ? r : cuArrayGetPlane(out, *out, level);
 }
 
-static CUDA_MEMCPY3D box_of(CUarray array, const struct level *l, unsigned texel_B, bool write)
+static CUDA_MEMCPY3D box_of(CUarray array, const struct level *l, bool write)
 {
     CUDA_MEMCPY3D c = {
-        .WidthInBytes = (size_t)l->width * texel_B, .Height = l->height, .Depth = l->depth};
+        .WidthInBytes = (size_t)l->width * l->texel_B, .Height = l->height, .Depth = l->depth};
     if (write) {
         c.dstMemoryType = CU_MEMORYTYPE_ARRAY;
         c.dstArray = array;
@@ -183,34 +86,65 @@ static void check_level(const struct array *a, unsigned n, CUarray array)
     const struct level *l = &a->levels[n];
     FUZZ_OK(cuArray3DGetDescriptor(&got, array));
     bool same = got.Width == l->width && got.Height == (a->desc.Height ? l->height : 0) &&
-                got.Depth == (a->desc.Depth ? l->depth : 0) && got.Format == a->desc.Format &&
-                got.NumChannels == a->desc.NumChannels && got.Flags == a->desc.Flags;
+                got.Depth == (a->desc.Depth ? l->depth : 0) && got.Format == l->format &&
+                got.NumChannels == l->channels && got.Flags == a->desc.Flags;
     FUZZ_CHECK(same, "level %u is %zu x %zu x %zu, format %d x %u, flags %#x", n, got.Width,
                got.Height, got.Depth, (int)got.Format, got.NumChannels, got.Flags);
 }
 
-// Sets up the model of a new array, and fills all levels.
+// "If planeIdx is greater than the maximum number of planes …, or if the array does not have a
+// multi-planar format …, then CUDA_ERROR_INVALID_VALUE is returned." Planes have none either, and a
+// planar array cannot be copied as a whole (recorded: planes created).
+static void check_planes(const struct array *a)
+{
+    uint8_t texel[8] = {0};
+    CUarray whole = a->plain, plane, none;
+    if (a->mip)
+        FUZZ_OK(cuMipmappedArrayGetLevel(&whole, a->mip, 0));
+    CUresult r = cuArrayGetPlane(&plane, whole, a->planes);
+    FUZZ_CHECK(r == CUDA_ERROR_INVALID_VALUE, "plane %u of %u: %d", a->planes, a->planes, (int)r);
+    if (!a->planes)
+        return;
+    for (unsigned i = 0; i < a->planes; i++) {
+        FUZZ_OK(cuArrayGetPlane(&plane, whole, i));
+        r = cuArrayGetPlane(&none, plane, 0);
+        FUZZ_CHECK(r == CUDA_ERROR_INVALID_VALUE, "a plane of plane %u: %d", i, (int)r);
+        if (i < a->count)
+            continue;
+        struct array other = *a; // of planes that cannot be used
+        mm_set_up_plane(&other, i);
+        check_level(&other, i, plane);
+    }
+    r = cuMemcpyHtoA(whole, 0, texel, 1);
+    FUZZ_CHECK(r == CUDA_ERROR_INVALID_VALUE, "a copy to all planes: %d", (int)r);
+}
+
+// Sets up the model of a new array, and fills all levels or planes. The driver maps only the first
+// plane of an array on external memory (recorded: planes extplane).
 static void begin(struct array *a, const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned count)
 {
+    const struct planar *planar = mm_planar_of(d->Format);
     a->desc = *d;
-    a->count = count;
-    a->texel_B = channel_of(d->Format) * d->NumChannels;
-    for (unsigned n = 0; n < count; n++) {
+    a->planes = planar ? planar->planes : 0;
+    a->count = !planar ? count : a->on_memory && mm_as_driver() ? 1 : a->planes;
+    for (unsigned n = 0; n < a->count; n++) {
         struct level *l = &a->levels[n];
         CUarray array;
-        l->width = halved(d->Width, n);
-        l->height = halved(d->Height, n);
-        l->depth = is_layered(d) ? (unsigned)d->Depth : halved(d->Depth, n);
-        size_t size = (size_t)l->width * a->texel_B * l->height * l->depth;
+        if (planar)
+            mm_set_up_plane(a, n);
+        else
+            mm_set_up_level(a, n);
+        size_t size = (size_t)l->width * l->texel_B * l->height * l->depth;
         l->bytes = malloc(size);
         for (size_t i = 0; i < size; i++)
             l->bytes[i] = (uint8_t)(i * 13 + n * 71 + i / 253);
         FUZZ_OK(get_level(a, n, &array));
         check_level(a, n, array);
-        CUDA_MEMCPY3D c = box_of(array, l, a->texel_B, true);
+        CUDA_MEMCPY3D c = box_of(array, l, true);
         c.srcHost = l->bytes;
         FUZZ_OK(cuMemcpy3D(&c));
     }
+    check_planes(a);
     if (a->mip) {
         CUarray none;
         CUresult r = cuMipmappedArrayGetLevel(&none, a->mip, count);
@@ -232,21 +166,60 @@ static void end(struct array *a)
 // The bytes that the image takes at least.
 static uint64_t least_B(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
-    return (uint64_t)d->Width * channel_of(d->Format) * d->NumChannels *
+    return (uint64_t)d->Width * mm_channel_of(d->Format) * d->NumChannels *
            (d->Height ? d->Height : 1) * (d->Depth ? d->Depth : 1);
+}
+
+static CUDA_ARRAY3D_DESCRIPTOR any_planar_desc(struct fuzz_input *in)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = extent(in, 35) * 2,
+                                 .Height = extent(in, 20) * 2,
+                                 .Format = mm_any_planar(in),
+                                 .NumChannels = 3,
+                                 .Flags = CUDA_ARRAY3D_VIDEO_ENCODE_DECODE};
+    if (fuzz_chance(in, 4)) {
+        d.Flags |= CUDA_ARRAY3D_LAYERED;
+        d.Depth = fuzz_below(in, 4);
+    }
+    switch (fuzz_below(in, 16)) {
+    case 0:
+        d.Width++;
+        break;
+    case 1:
+        d.Height++;
+        break;
+    case 2:
+        d.Depth = fuzz_below(in, 7);
+        break;
+    case 3:
+        d.NumChannels = fuzz_below(in, 6);
+        break;
+    case 4:
+        d.Flags ^= CUDA_ARRAY3D_VIDEO_ENCODE_DECODE;
+        break;
+    case 5:
+        d.Flags |= fuzz_below(in, 2) ? CUDA_ARRAY3D_CUBEMAP : CUDA_ARRAY3D_SURFACE_LDST;
+        break;
+    default:
+        break;
+    }
+    return d;
 }
 
 static void create(struct fuzz_input *in, struct model *m)
 {
     unsigned slot = fuzz_below(in, ARRAYS), how = fuzz_below(in, 4);
     struct array *a = &m->arrays[slot];
-    CUDA_ARRAY3D_DESCRIPTOR d = any_desc(in);
+    const bool planar = fuzz_chance(in, 4);
+    CUDA_ARRAY3D_DESCRIPTOR d = planar ? any_planar_desc(in) : any_desc(in);
     unsigned levels = fuzz_chance(in, 8) ? (unsigned)fuzz_take(in, 4) : fuzz_below(in, 7);
+    if (planar && !fuzz_chance(in, 4))
+        levels = 1;
     const CUDA_ARRAY3D_DESCRIPTOR given = d;
     d.Width = (uint32_t)d.Width; // the driver uses 32 bits (recorded)
     d.Height = (uint32_t)d.Height;
     d.Depth = (uint32_t)d.Depth;
-    bool valid = is_valid(&d);
+    bool valid = planar ? mm_planar_is_valid(&d, how > 1) : mm_is_valid(&d);
     CUresult r;
     end(a);
     if (how == 0) {
@@ -254,16 +227,17 @@ static void create(struct fuzz_input *in, struct model *m)
         r = cuArray3DCreate(&a->plain, &given);
     } else if (how == 1) {
         r = cuMipmappedArrayCreate(&a->mip, &given, levels);
+        valid &= !planar || levels <= 1; // not clamped
     } else {
         CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC e = {
             .offset = (unsigned long long)slot * SLOT_B, .arrayDesc = given, .numLevels = levels};
-        if (fuzz_chance(in, 12))
+        if (!planar && fuzz_chance(in, 12))
             e.offset = fuzz_size(in, MEMORY_B) & ~UINT64_C(511);
         if (fuzz_chance(in, 32))
             e.reserved[fuzz_below(in, 16)] = 1;
         for (unsigned i = 0; i < 16; i++)
             valid &= !e.reserved[i];
-        valid &= levels && levels <= clamp_levels(&d, levels);
+        valid &= levels && levels <= (planar ? 1 : mm_clamp_levels(&d, levels));
         valid &= e.offset < MEMORY_B && least_B(&d) <= MEMORY_B - e.offset;
         bool own_slot = e.offset == (unsigned long long)slot * SLOT_B;
         r = cuExternalMemoryGetMappedMipmappedArray(&a->mip, m->memory, &e);
@@ -282,7 +256,7 @@ static void create(struct fuzz_input *in, struct model *m)
     if (r)
         memset(a, 0, sizeof *a);
     else
-        begin(a, &d, clamp_levels(&d, levels));
+        begin(a, &d, planar ? 1 : mm_clamp_levels(&d, levels));
 }
 
 // ---- bytes ----
@@ -298,22 +272,22 @@ static void write_box(struct fuzz_input *in, struct model *m)
     CUarray array;
     x = fuzz_below(in, l->width), y = fuzz_below(in, l->height), z = fuzz_below(in, l->depth);
     width = 1 + fuzz_below(in, l->width - x);
-    for (unsigned i = 0; i < width * a->texel_B; i++)
+    for (unsigned i = 0; i < width * l->texel_B; i++)
         host[i] = (uint8_t)(fuzz_take(in, 1) + i);
     FUZZ_OK(get_level(a, n, &array));
     CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_HOST,
                        .srcHost = host,
                        .dstMemoryType = CU_MEMORYTYPE_ARRAY,
                        .dstArray = array,
-                       .dstXInBytes = (size_t)x * a->texel_B,
+                       .dstXInBytes = (size_t)x * l->texel_B,
                        .dstY = y,
                        .dstZ = z,
-                       .WidthInBytes = (size_t)width * a->texel_B,
+                       .WidthInBytes = (size_t)width * l->texel_B,
                        .Height = 1,
                        .Depth = 1};
     FUZZ_OK(cuMemcpy3D(&c));
-    memcpy(l->bytes + (((size_t)z * l->height + y) * l->width + x) * a->texel_B, host,
-           (size_t)width * a->texel_B);
+    memcpy(l->bytes + (((size_t)z * l->height + y) * l->width + x) * l->texel_B, host,
+           (size_t)width * l->texel_B);
 }
 
 static void compare(const struct array *a)
@@ -321,30 +295,16 @@ static void compare(const struct array *a)
     static uint8_t host[70 * 16 * 70 * 12]; // a cubemap is as high as it is wide
     for (unsigned n = 0; n < a->count; n++) {
         const struct level *l = &a->levels[n];
-        size_t size = (size_t)l->width * a->texel_B * l->height * l->depth;
+        size_t size = (size_t)l->width * l->texel_B * l->height * l->depth;
         CUarray array;
         FUZZ_OK(get_level(a, n, &array));
-        CUDA_MEMCPY3D c = box_of(array, l, a->texel_B, false);
+        CUDA_MEMCPY3D c = box_of(array, l, false);
         c.dstHost = host;
         FUZZ_OK(cuMemcpy3D(&c));
         for (size_t i = memcmp(host, l->bytes, size) ? 0 : size; i < size; i++)
             FUZZ_CHECK(host[i] == l->bytes[i], "level %u, byte %zu: %#x, expected %#x", n, i,
                        host[i], l->bytes[i]);
     }
-}
-
-// Where byte x_B of row y of a 2D level 0 is. GOBs of 64 bytes by 8 rows are stacked into blocks:
-// of 1 to 16 GOBs, the highest ones of at most 1.5 times the height, but not higher than it takes.
-// Blocks follow each other row by row. In a GOB 16 bytes of four rows follow each other, then those
-// to the right, below, and in the right half (docs/concepts.md; recorded: tiling).
-static size_t place_of(const struct level *l, unsigned texel_B, size_t x_B, size_t y)
-{
-    size_t gobs = ((size_t)l->width * texel_B + 63) / 64, high = 16, rows = (l->height + 7) / 8;
-    while (high > 1 && (high * 8 * 2 > (size_t)l->height * 3 || high / 2 >= rows))
-        high /= 2;
-    size_t gob_y = y / 8, gob = (gob_y / high * gobs + x_B / 64) * high + gob_y % high;
-    return gob * 512 + x_B % 64 / 32 * 256 + y % 8 / 4 * 128 + x_B % 32 / 16 * 64 + y % 4 * 16 +
-           x_B % 16;
 }
 
 // Reads a texel of level 0 of a 2D array through the buffer.
@@ -354,14 +314,14 @@ static void look(struct fuzz_input *in, struct model *m)
     const struct array *a = &m->arrays[slot];
     const struct level *l = &a->levels[0];
     uint8_t got[16];
-    if (!a->count || !a->on_memory || a->desc.Depth || !a->desc.Height)
+    if (!a->count || !a->on_memory || a->planes || a->desc.Depth || !a->desc.Height)
         return;
     unsigned x = fuzz_below(in, l->width), y = fuzz_below(in, l->height);
-    const uint8_t *want = l->bytes + ((size_t)y * l->width + x) * a->texel_B;
+    const uint8_t *want = l->bytes + ((size_t)y * l->width + x) * l->texel_B;
     FUZZ_OK(cuMemcpyDtoH(
-        got, m->bytes + slot * SLOT_B + place_of(l, a->texel_B, (size_t)x * a->texel_B, y),
-        a->texel_B));
-    for (unsigned i = 0; i < a->texel_B; i++)
+        got, m->bytes + slot * SLOT_B + mm_place_of(l, l->texel_B, (size_t)x * l->texel_B, y),
+        l->texel_B));
+    for (unsigned i = 0; i < l->texel_B; i++)
         FUZZ_CHECK(got[i] == want[i], "texel %u, %u of %u x %u, byte %u: %#x, expected %#x", x, y,
                    l->width, l->height, i, got[i], want[i]);
 }
