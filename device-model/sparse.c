@@ -84,9 +84,8 @@ bool dm_sparse_axis(uint32_t tile_px, uint32_t level_px, uint32_t offset_px, uin
                     uint32_t *first_tile, uint32_t *tiles)
 {
     uint64_t end_px = (uint64_t)offset_px + extent_px;
-    uint64_t tiled_px = dm_div_up(level_px, tile_px) * tile_px;
 
-    if (!extent_px || offset_px % tile_px || offset_px >= level_px || end_px > tiled_px ||
+    if (!extent_px || offset_px % tile_px || end_px > level_px ||
         (end_px % tile_px && end_px != level_px))
         return false;
     *first_tile = offset_px / tile_px;

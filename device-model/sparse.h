@@ -46,7 +46,7 @@ void dm_sparse_tiles(const struct dm_sparse *sparse, const struct dm_layout *lay
 uint32_t dm_sparse_tails(const struct dm_sparse *sparse, const struct dm_layout *layout);
 
 // Converts a range of texels along one axis to tiles. Returns false unless the range starts on a
-// tile inside the level, and ends on a tile or at the level's edge.
+// tile, and ends on a tile inside the level or at the level's edge.
 bool dm_sparse_axis(uint32_t tile_px, uint32_t level_px, uint32_t offset_px, uint32_t extent_px,
                     uint32_t *first_tile, uint32_t *tiles);
 

@@ -132,8 +132,8 @@ static CUresult map_level_range(const CUarrayMapInfo *m, const struct em_storage
     const uint32_t tile[3] = {sparse->tile_width_px, sparse->tile_height_px, sparse->tile_depth},
                    most[3] = {v->width_px, v->height_px, v->depth};
     *range = (struct em_tile_range){.part = EM_TILES_LEVEL, .level = level, .layer = layer};
-    // "offsetX, offsetY, offsetZ … must be a multiple of the tile extents". The same holds for
-    // an extent, unless it ends where the level ends.
+    // "These offsets and extents must be aligned to the corresponding tile dimension." An extent
+    // may end where the level ends, but not beyond, in the last tile (recorded: sparse_edges).
     for (unsigned i = 0; i < 3; i++)
         if (!dm_sparse_axis(tile[i], most[i], offset[i], extent[i], &range->at[i],
                             &range->count[i]))
@@ -220,7 +220,10 @@ static CUresult map_check_info(const CUarrayMapInfo *m)
         m->memOperationType != CU_MEM_OPERATION_TYPE_UNMAP)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "memOperationType %d is not a CUmemOperationType",
                        (int)m->memOperationType);
-    if (m->memHandleType != CU_MEM_HANDLE_TYPE_GENERIC)
+    // "CU_MEM_OPERATION_TYPE_MAP … memHandleType must be set to CU_MEM_HANDLE_TYPE_GENERIC"; it is
+    // not looked at if nothing is mapped (recorded: sparse_edges lists/unmap-wrong-1).
+    if (m->memOperationType == CU_MEM_OPERATION_TYPE_MAP &&
+        m->memHandleType != CU_MEM_HANDLE_TYPE_GENERIC)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "memHandleType is %d; it must be CU_MEM_HANDLE_TYPE_GENERIC",
                        (int)m->memHandleType);
