@@ -93,8 +93,10 @@ CUresult api_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, 
 
 // ---- pools
 
-// A pool may not be larger than the address space of a process.
-#define MAX_SIZE_END (UINT64_C(1) << 47)
+// A pool may not be larger than half of the address space of a process (recorded: pool_edges
+// created/at-most-2^46: 2^45 + 1 bytes are accepted, and 2^46 - 1, which takes as many blocks as
+// 2^46, is not).
+#define MAX_SIZE_END ((UINT64_C(1) << 46) - EM_POOL_BLOCK)
 
 static CUresult check_props(const CUmemPoolProps *p)
 {
@@ -130,9 +132,10 @@ static CUresult check_props(const CUmemPoolProps *p)
         if (p->reserved[i])
             return em_fail(CUDA_ERROR_INVALID_VALUE, "reserved[%zu] is not 0: clear the structure",
                            i);
-    if (p->maxSize >= MAX_SIZE_END)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "maxSize (%zu) exceeds the address space",
-                       p->maxSize);
+    if (p->maxSize > MAX_SIZE_END)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "maxSize (%zu) exceeds half of the address space, %llu bytes", p->maxSize,
+                       (unsigned long long)MAX_SIZE_END);
     return CUDA_SUCCESS;
 }
 
@@ -234,9 +237,15 @@ CUresult api_cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *ha
 {
     if (flags)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "flags (%#llx) must be 0", flags);
-    if (!handleType)
+    // Recorded: pool_edges imports: CU_MEM_HANDLE_TYPE_WIN32 and (with a handle)
+    // CU_MEM_HANDLE_TYPE_FABRIC are types that do not work here; others do not exist.
+    if (handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR &&
+        handleType != CU_MEM_HANDLE_TYPE_WIN32 && handleType != CU_MEM_HANDLE_TYPE_FABRIC)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "handleType must not be CU_MEM_HANDLE_TYPE_NONE (0)");
+                       "handleType (%#x) is not a type of handle that pools have",
+                       (unsigned)handleType);
+    if (handleType == CU_MEM_HANDLE_TYPE_FABRIC && !handle)
+        return em_null("handle");
     if (handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
         return em_fail(CUDA_ERROR_NOT_SUPPORTED,
                        "memory pools can be imported from file descriptors only");

@@ -23,6 +23,8 @@ struct tensor_bytes {
 };
 _Static_assert(sizeof(struct tensor_bytes) <= sizeof(CUtensorMap), "fits");
 
+enum { REFUSED_BYTE = 0xff }; // fills the map of a refused call
+
 #define TENSOR_MARK UINT64_C(0x70616d726f736e74) // "tnsormap"
 
 static void tensor_encode(CUtensorMap *map, const struct api_tensor *t)
@@ -40,7 +42,7 @@ static void tensor_encode(CUtensorMap *map, const struct api_tensor *t)
         .fill = (uint8_t)t->fill,
         .mode = (uint8_t)t->mode,
         .channels = (uint16_t)t->channels,
-        .pixels = (uint16_t)t->pixels,
+        .pixels = t->mode == CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128 ? 0 : (uint16_t)t->pixels,
     };
     for (unsigned i = 0; i < t->rank; i++) {
         b.dim_less_1[i] = (uint32_t)(t->dim[i] - 1);
@@ -59,14 +61,16 @@ static void tensor_encode(CUtensorMap *map, const struct api_tensor *t)
 }
 
 // "Tensor map objects are only supported on devices of compute capability 9.0 or higher",
-// and those of cuTensorMapEncodeIm2colWide on 10.0 or higher. (Not recorded: the code.)
+// and those of cuTensorMapEncodeIm2colWide on 10.0 or higher. (Not recorded: the code.) The driver
+// takes types and swizzles on those devices whose instructions can use them.
 static CUresult tensor_device(const struct api_tensor *t)
 {
     const struct em_device *d = em_self.current->device;
     if (!em_device_attribute(d, DM_ATTRIBUTE_tensor_map_access_supported))
         return em_fail(CUDA_ERROR_NOT_SUPPORTED,
                        "tensor maps need a device of compute capability 9.0 or higher");
-    if (t->kind == API_TENSOR_IM2COL_WIDE && em_device_architecture(d) < 100)
+    if (t->kind == API_TENSOR_IM2COL_WIDE && em_device_architecture(d) < 100 &&
+        !em_quirk(TENSOR_MAP_WIDE))
         return em_fail(CUDA_ERROR_NOT_SUPPORTED,
                        "cuTensorMapEncodeIm2colWide needs a device of compute capability 10.0 or "
                        "higher; use cuTensorMapEncodeIm2col");
@@ -77,7 +81,27 @@ static CUresult tensor_device(const struct api_tensor *t)
                        "tensorDataType (%d) is a packed type, which needs a device of compute "
                        "capability 10.0 or higher",
                        (int)t->type);
+    if (t->swizzle > CU_TENSOR_MAP_SWIZZLE_128B && em_device_architecture(d) < 100 &&
+        em_quirk(TENSOR_MAP_ATOMS))
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "swizzle (%d) has atoms of more than 16 bytes, which need a device of compute "
+            "capability 10.0 or higher",
+            (int)t->swizzle);
     return CUDA_SUCCESS;
+}
+
+// An instruction loads the whole box into the shared memory of a block.
+static CUresult tensor_fits(const struct api_tensor *t)
+{
+    const struct em_device *d = em_self.current->device;
+    const int most_B = em_device_attribute(d, DM_ATTRIBUTE_max_shared_memory_per_block_optin);
+    const uint64_t box_B = api_tensor_box_B(t);
+    if (box_B <= (uint64_t)most_B || !em_quirk(TENSOR_MAP_SHARED))
+        return CUDA_SUCCESS;
+    return em_fail(CUDA_ERROR_INVALID_VALUE,
+                   "the box has %llu bytes, but a block has at most %d bytes of shared memory",
+                   (unsigned long long)box_B, most_B);
 }
 
 static CUresult tensor_create(CUtensorMap *map, const struct api_tensor *t)
@@ -86,7 +110,12 @@ static CUresult tensor_create(CUtensorMap *map, const struct api_tensor *t)
     if (!r)
         r = api_tensor_check(map, t);
     if (!r)
+        r = tensor_fits(t);
+    if (!r)
         tensor_encode(map, t);
+    else if (r == CUDA_ERROR_INVALID_VALUE && em_quirk(TENSOR_MAP_OVERWRITTEN) &&
+             !(t->rank > 1 && !t->strides_B) && !api_tensor_has_zero(t))
+        memset(map, REFUSED_BYTE, sizeof(*map));
     return r;
 }
 
@@ -148,40 +177,43 @@ CUresult api_cuTensorMapEncodeIm2colWide(
     CUtensorMapIm2ColWideMode mode, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion,
     CUtensorMapFloatOOBfill oobFill)
 {
-    return tensor_create(tensorMap,
-                         &(struct api_tensor){
-                             .kind = API_TENSOR_IM2COL_WIDE,
-                             .type = tensorDataType,
-                             .rank = tensorRank,
-                             .address = (uintptr_t)globalAddress,
-                             .dim = globalDim,
-                             .strides_B = globalStrides,
-                             .lower = &pixelBoxLowerCornerWidth,
-                             .upper = &pixelBoxUpperCornerWidth,
-                             .channels = channelsPerPixel,
-                             .pixels = mode == CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128 // "ignored"
-                                           ? 0
-                                           : pixelsPerColumn,
-                             .steps = elementStrides,
-                             .interleave = interleave,
-                             .swizzle = swizzle,
-                             .promotion = l2Promotion,
-                             .fill = oobFill,
-                             .mode = mode,
-                         });
+    return tensor_create(tensorMap, &(struct api_tensor){
+                                        .kind = API_TENSOR_IM2COL_WIDE,
+                                        .type = tensorDataType,
+                                        .rank = tensorRank,
+                                        .address = (uintptr_t)globalAddress,
+                                        .dim = globalDim,
+                                        .strides_B = globalStrides,
+                                        .lower = &pixelBoxLowerCornerWidth,
+                                        .upper = &pixelBoxUpperCornerWidth,
+                                        .channels = channelsPerPixel,
+                                        .pixels = pixelsPerColumn,
+                                        .steps = elementStrides,
+                                        .interleave = interleave,
+                                        .swizzle = swizzle,
+                                        .promotion = l2Promotion,
+                                        .fill = oobFill,
+                                        .mode = mode,
+                                    });
 }
 
-// "Must follow previous alignment requirements."
+// "Must follow previous alignment requirements." NULL is refused (recorded: tensor_map_edges
+// replace).
 CUresult api_cuTensorMapReplaceAddress(CUtensorMap *tensorMap, void *globalAddress)
 {
     struct tensor_bytes b;
     CUresult r = tensor_device(&(struct api_tensor){.kind = API_TENSOR_TILED});
     memcpy(&b, tensorMap, sizeof(b));
-    if (!r && b.mark != TENSOR_MARK)
+    if (!r && !globalAddress)
+        r = em_null("globalAddress");
+    if (!r && b.mark != TENSOR_MARK && !em_quirk(TENSOR_MAP_ANY_BYTES))
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
                     "tensorMap (%p) has not been written by a cuTensorMapEncode call",
                     (void *)tensorMap);
-    if (!r)
+    if (!r && em_quirk(TENSOR_MAP_REPLACE_ALIGNMENT))
+        r = api_tensor_check_address((uintptr_t)globalAddress, CU_TENSOR_MAP_DATA_TYPE_UINT8,
+                                     CU_TENSOR_MAP_INTERLEAVE_NONE);
+    else if (!r)
         r = api_tensor_check_address((uintptr_t)globalAddress, (CUtensorMapDataType)b.type,
                                      (CUtensorMapInterleave)b.interleave);
     if (r)

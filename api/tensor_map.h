@@ -5,6 +5,7 @@
 // are not documented; those here have a mark, so that other bytes are recognised.
 #pragma once
 #include <cuda.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { API_TENSOR_RANK_MOST = 5 };
@@ -29,6 +30,11 @@ struct api_tensor {
     CUtensorMapIm2ColWideMode mode;
 };
 
+// Returns true if an extent, a step or a count is 0. Under `driver-580` any other refused call
+// overwrites the map.
+bool api_tensor_has_zero(const struct api_tensor *t);
+// The bytes that a load of a valid map takes in shared memory.
+uint64_t api_tensor_box_B(const struct api_tensor *t);
 CUresult api_tensor_check(const CUtensorMap *map, const struct api_tensor *t);
 // The alignment of globalAddress.
 CUresult api_tensor_check_address(uint64_t address, CUtensorMapDataType type,

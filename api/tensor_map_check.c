@@ -18,6 +18,8 @@ enum {
     PACKED_ELEMENTS = 128, // in the first dimension of a type with ALIGN16B
     ADDRESS_ALIGN_B = 16,
     ADDRESS_ALIGN_MORE_B = 32,
+    ADDRESS_BITS =
+        57, // of all addresses that a device can have (recorded: tensor_map_edges replace)
 };
 
 // Data types: the bits of an element in global memory, and whether it is a floating-point type.
@@ -111,10 +113,11 @@ CUresult api_tensor_check_address(uint64_t address, CUtensorMapDataType type,
                                   CUtensorMapInterleave interleave)
 {
     const unsigned align_B = tensor_align_B(type, interleave);
-    return address % align_B ? em_fail(CUDA_ERROR_INVALID_VALUE,
-                                       "globalAddress (%#llx) must be a multiple of %u bytes",
-                                       (unsigned long long)address, align_B)
-                             : CUDA_SUCCESS;
+    return address % align_B || address >> ADDRESS_BITS
+               ? em_fail(CUDA_ERROR_INVALID_VALUE,
+                         "globalAddress (%#llx) must be a multiple of %u bytes, and below 2^%d",
+                         (unsigned long long)address, align_B, ADDRESS_BITS)
+               : CUDA_SUCCESS;
 }
 
 // "globalDim must be non-zero and less than or equal to 2^32"; with a type with ALIGN16B
@@ -154,7 +157,7 @@ static CUresult tensor_strides(const struct api_tensor *t)
 // CU_TENSOR_MAP_INTERLEAVE_NONE, the first element of this array is ignored."
 static CUresult tensor_steps(const struct api_tensor *t)
 {
-    for (unsigned i = t->interleave ? 0 : 1; i < t->rank; i++)
+    for (unsigned i = t->interleave || em_quirk(TENSOR_MAP_FIRST_STEP) ? 0 : 1; i < t->rank; i++)
         if (!t->steps[i] || t->steps[i] > STEP_MOST)
             return em_fail(CUDA_ERROR_INVALID_VALUE, "elementStrides[%u] (%u) must be from 1 to %d",
                            i, t->steps[i], STEP_MOST);
@@ -180,6 +183,16 @@ static CUresult tensor_inner(const struct api_tensor *t, const char *name, unsig
     return CUDA_SUCCESS;
 }
 
+static CUresult tensor_whole_chunks(const struct api_tensor *t, const char *name, unsigned elements)
+{
+    const unsigned bits = elements * tensor_types[t->type].bits;
+    return bits % (8 * ADDRESS_ALIGN_B)
+               ? em_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%s (%u) is %u bits, which must be a multiple of %d bytes", name, elements,
+                         bits, ADDRESS_ALIGN_B)
+               : CUDA_SUCCESS;
+}
+
 // "boxDim must be non-zero and less than or equal to 256. When interleave is
 // CU_TENSOR_MAP_INTERLEAVE_NONE, boxDim[0] * elementSizeInBytes must be a multiple of 16 bytes."
 static CUresult tensor_box(const struct api_tensor *t)
@@ -188,12 +201,16 @@ static CUresult tensor_box(const struct api_tensor *t)
         if (!t->box[i] || t->box[i] > TILE_MOST)
             return em_fail(CUDA_ERROR_INVALID_VALUE, "boxDim[%u] (%u) must be from 1 to %d", i,
                            t->box[i], TILE_MOST);
-    const unsigned bits = t->box[0] * tensor_types[t->type].bits;
-    if (!t->interleave && bits % (8 * ADDRESS_ALIGN_B))
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "boxDim[0] (%u) is %u bits, which must be a multiple of %d bytes", t->box[0],
-                       bits, ADDRESS_ALIGN_B);
-    return tensor_inner(t, "boxDim[0]", t->box[0]);
+    CUresult r = t->interleave && !em_quirk(TENSOR_MAP_INNER)
+                     ? CUDA_SUCCESS
+                     : tensor_whole_chunks(t, "boxDim[0]", t->box[0]);
+    return r ? r : tensor_inner(t, "boxDim[0]", t->box[0]);
+}
+
+// Whether the manual's rules for wide maps count. The driver has those of other im2col maps.
+static bool tensor_is_wide(const struct api_tensor *t)
+{
+    return t->kind == API_TENSOR_IM2COL_WIDE && !em_quirk(TENSOR_MAP_WIDE);
 }
 
 // "tensorRank 3: one offset within [-32768, 32767]; 4: two within [-128, 127]; 5: three within
@@ -201,30 +218,50 @@ static CUresult tensor_box(const struct api_tensor *t)
 static CUresult tensor_offset(const struct api_tensor *t, const char *name, int offset)
 {
     static const int limits[] = {0, 32768, 128, 16};
-    const int limit = limits[t->kind == API_TENSOR_IM2COL_WIDE ? 1 : t->rank - 2];
+    const int limit = limits[tensor_is_wide(t) ? 1 : t->rank - 2];
     return offset < -limit || offset >= limit
                ? em_fail(CUDA_ERROR_INVALID_VALUE, "%s has the offset %d; it must be from %d to %d",
                          name, offset, -limit, limit - 1)
                : CUDA_SUCCESS;
 }
 
-// "The bounding box must have non-zero area." The manual gives the order of offsets as D, H, W, and
-// NVIDIA's CUTLASS passes them as W, H, D, in the order of globalDim. A box that is empty in both
-// orders is refused.
-static CUresult tensor_corners(const struct api_tensor *t)
+static CUresult tensor_offsets(const struct api_tensor *t, unsigned count)
 {
-    const unsigned n = t->kind == API_TENSOR_IM2COL ? t->rank - 2 : 1;
-    bool empty = false, empty_reversed = false;
     CUresult r = CUDA_SUCCESS;
-    for (unsigned i = 0; i < n && !r; i++) {
-        const int64_t grown = (int64_t)t->upper[i] - t->lower[i];
-        empty = empty || (int64_t)t->dim[1 + i] + grown <= 0;
-        empty_reversed = empty_reversed || (int64_t)t->dim[n - i] + grown <= 0;
+    for (unsigned i = 0; i < count && !r; i++) {
         r = tensor_offset(t, "pixelBoxLowerCorner", t->lower[i]);
         if (!r)
             r = tensor_offset(t, "pixelBoxUpperCorner", t->upper[i]);
     }
-    if (!r && empty && empty_reversed)
+    return r;
+}
+
+// "The bounding box must have non-zero area." The manual gives the order of offsets as D, H, W. The
+// driver and NVIDIA's CUTLASS have them as W, H, D, in the order of globalDim. Under `manual` a box
+// is refused if it is empty in both orders. The driver computes in 32 bits, and looks at all
+// dimensions of a wide map, which has offsets of W alone.
+static bool tensor_box_is_empty(const struct api_tensor *t, unsigned corners)
+{
+    const bool as_driver = em_quirk(TENSOR_MAP_CORNERS);
+    const unsigned count = as_driver ? t->rank - 2 : corners;
+    bool empty = false, empty_reversed = as_driver;
+    for (unsigned i = 0; i < count; i++) {
+        const int64_t grown = i < corners ? (int64_t)t->upper[i] - t->lower[i] : 0;
+        if (as_driver) {
+            empty = empty || (int32_t)(uint32_t)(t->dim[1 + i] + (uint64_t)grown) <= 0;
+            continue;
+        }
+        empty = empty || (int64_t)t->dim[1 + i] + grown <= 0;
+        empty_reversed = empty_reversed || (int64_t)t->dim[count - i] + grown <= 0;
+    }
+    return empty && empty_reversed;
+}
+
+static CUresult tensor_corners(const struct api_tensor *t)
+{
+    const unsigned corners = t->kind == API_TENSOR_IM2COL ? t->rank - 2 : 1;
+    CUresult r = tensor_offsets(t, corners);
+    if (!r && tensor_box_is_empty(t, corners))
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
                     "the bounding box is empty: pixelBoxUpperCorner (%d …) is too far below "
                     "pixelBoxLowerCorner (%d …) for globalDim",
@@ -233,31 +270,34 @@ static CUresult tensor_corners(const struct api_tensor *t)
 }
 
 // "channelsPerPixel must be less than or equal to 256, pixelsPerColumn less than or equal to 1024."
-// That neither may be 0 follows from the box, which must not be empty (not recorded).
+// Neither may be 0 (recorded: tensor_map_edges columns).
 static CUresult tensor_columns(const struct api_tensor *t)
 {
-    const bool ignored = t->mode == CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128;
+    const bool ignored = tensor_is_wide(t) && t->mode == CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128;
     if (!t->channels || t->channels > CHANNELS_MOST)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "channelsPerPixel (%u) must be from 1 to %d",
                        t->channels, CHANNELS_MOST);
     if (!ignored && (!t->pixels || t->pixels > PIXELS_MOST))
         return em_fail(CUDA_ERROR_INVALID_VALUE, "pixelsPerColumn (%u) must be from 1 to %d",
                        t->pixels, PIXELS_MOST);
-    return tensor_inner(t, "channelsPerPixel", t->channels);
+    CUresult r = em_quirk(TENSOR_MAP_INNER)
+                     ? tensor_whole_chunks(t, "channelsPerPixel", t->channels)
+                     : CUDA_SUCCESS;
+    return r ? r : tensor_inner(t, "channelsPerPixel", t->channels);
 }
 
 // The swizzles of a packed type, or of a wide map, as bits.
 static unsigned tensor_swizzles(const struct api_tensor *t)
 {
     const unsigned most =
-                       1u << CU_TENSOR_MAP_SWIZZLE_128B | 1u << CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B,
-                   wide = most | 1u << CU_TENSOR_MAP_SWIZZLE_64B;
+        1u << CU_TENSOR_MAP_SWIZZLE_128B | 1u << CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B;
+    const unsigned wide = most | 1u << CU_TENSOR_MAP_SWIZZLE_64B;
     unsigned list = ~0u;
     if (t->type == CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B)
         list = most | 1u << CU_TENSOR_MAP_SWIZZLE_NONE | 1u << CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B;
     else if (t->type == CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B)
         list = most | 1u << CU_TENSOR_MAP_SWIZZLE_NONE;
-    return t->kind == API_TENSOR_IM2COL_WIDE ? list & wide : list;
+    return tensor_is_wide(t) ? list & wide : list;
 }
 
 static CUresult tensor_layout(const struct api_tensor *t)
@@ -270,7 +310,7 @@ static CUresult tensor_layout(const struct api_tensor *t)
                        (int)t->interleave);
     // "When interleave is INTERLEAVE_32B, swizzle must be CU_TENSOR_MAP_SWIZZLE_32B."
     if (t->interleave == CU_TENSOR_MAP_INTERLEAVE_32B && t->swizzle != CU_TENSOR_MAP_SWIZZLE_32B &&
-        t->kind != API_TENSOR_IM2COL_WIDE)
+        t->kind != API_TENSOR_IM2COL_WIDE && !em_quirk(TENSOR_MAP_INTERLEAVE_SWIZZLE))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "swizzle (%d) must be CU_TENSOR_MAP_SWIZZLE_32B with "
                        "CU_TENSOR_MAP_INTERLEAVE_32B",
@@ -292,6 +332,26 @@ static void tensor_record(const struct api_tensor *t)
         em_record_range(RF_READS, t->lower, corners * sizeof *t->lower);
         em_record_range(RF_READS, t->upper, corners * sizeof *t->upper);
     }
+}
+
+bool api_tensor_has_zero(const struct api_tensor *t)
+{
+    // Of a wrong rank nobody knows how many elements the lists have.
+    const unsigned n = t->rank <= API_TENSOR_RANK_MOST ? t->rank : 0;
+    for (unsigned i = 0; i < n; i++)
+        if (!t->dim[i] || !t->steps[i] || (t->box && !t->box[i]))
+            return true;
+    return !t->rank || (t->kind != API_TENSOR_TILED && (!t->channels || !t->pixels));
+}
+
+uint64_t api_tensor_box_B(const struct api_tensor *t)
+{
+    uint64_t bits = tensor_types[t->type].bits;
+    if (t->kind != API_TENSOR_TILED)
+        return bits * t->channels * t->pixels / 8;
+    for (unsigned i = 0; i < t->rank; i++)
+        bits *= i ? (t->box[i] + t->steps[i] - 1) / t->steps[i] : t->box[0];
+    return bits / 8;
 }
 
 CUresult api_tensor_check(const CUtensorMap *map, const struct api_tensor *t)

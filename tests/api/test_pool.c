@@ -247,7 +247,37 @@ TEST(import_refused)
     EXPECT_EQ(ftruncate(plain, 1 << 20), 0);
     EXPECT_ERROR(cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)plain,
                                                     CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
-                 CUDA_ERROR_NOT_SUPPORTED);
+                 CUDA_ERROR_UNKNOWN);
+    EXPECT_ERROR(cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)plain,
+                                                    (CUmemAllocationHandleType)16, 0),
+                 CUDA_ERROR_INVALID_VALUE);
+}
+
+// Importing a pool again gives the same handle, which lives until each import has been destroyed.
+TEST(imported_twice)
+{
+    CUmemoryPool exported, first, second;
+    CUmemPoolProps props = device_props();
+    CUmemAccess_flags access;
+    int fd = -1;
+    test_context();
+    props.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    EXPECT_OK(cuMemPoolCreate(&exported, &props));
+    EXPECT_OK(cuMemPoolExportToShareableHandle(&fd, exported,
+                                               CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    EXPECT_OK(cuMemPoolImportFromShareableHandle(&first, (void *)(intptr_t)fd,
+                                                 CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    EXPECT_OK(cuMemPoolImportFromShareableHandle(&second, (void *)(intptr_t)fd,
+                                                 CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    EXPECT(first == second && first != exported);
+    EXPECT_OK(cuMemPoolDestroy(first));
+    EXPECT_OK(cuMemPoolGetAccess(&access, second, &props.location));
+    EXPECT_OK(cuMemPoolDestroy(second));
+    EXPECT_ERROR(cuMemPoolDestroy(second), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuMemPoolImportFromShareableHandle(&second, (void *)(intptr_t)fd,
+                                                 CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    EXPECT(second != first);
+    close(fd);
 }
 
 // Several calls share one check but return different codes. The one sentence should name the code
@@ -275,4 +305,5 @@ TEST(one_sentence)
 
 TESTS(CASE(alloc_and_free), CASE(refused), CASE(create_refused), CASE(threshold_and_trim),
       CASE(attributes), CASE(current_pool), CASE(access), CASE(host_pool),
-      CASE(share_with_another_process), CASE(import_refused), CASE(one_sentence))
+      CASE(share_with_another_process), CASE(import_refused), CASE(imported_twice),
+      CASE(one_sentence))

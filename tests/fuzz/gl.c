@@ -67,7 +67,7 @@ static void begin(struct resource *r, CUgraphicsResource handle, struct object *
     o->references++;
 }
 
-// "flags": NONE, READ_ONLY or WRITE_DISCARD for buffers; images also take SURFACE_LDST and
+// "flags": 0, READ_ONLY or WRITE_DISCARD for buffers; images also take SURFACE_LDST and
 // TEXTURE_GATHER, in any combination (recorded: register-flags-*), but 3D textures and 2D arrays
 // cannot be gathered from. Targets and flags are checked first, and then that there is a context.
 static void register_object(struct fuzz_input *in, struct model *m, struct resource *r)
@@ -113,7 +113,7 @@ static void register_object(struct fuzz_input *in, struct model *m, struct resou
         begin(r, handle, o, flags);
 }
 
-// "flags": NONE, READ_ONLY or WRITE_DISCARD. An image is mapped as long as it is registered.
+// "flags": 0, READ_ONLY or WRITE_DISCARD. An image is mapped as long as it is registered.
 static void register_image(struct fuzz_input *in, struct model *m, struct resource *r)
 {
     struct object *o = any_object(in, m);

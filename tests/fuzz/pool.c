@@ -22,10 +22,33 @@ struct pool *pl_pool_made(struct model *m, unsigned made)
     return NULL;
 }
 
+static void free_one(struct model *m, struct allocation *a, bool later);
+
+// "If any pointers obtained from this pool haven't been freed … the function will return
+// immediately", but the driver does not destroy an imported pool then (recorded: pool_imports).
+static void free_imports(struct model *m, const struct pool *p)
+{
+    const char *personality = getenv("CARDLESS_PERSONALITY");
+    bool refused = false;
+    if (!p->imported || !personality || strcmp(personality, "driver-580"))
+        return;
+    for (unsigned i = 0; i < ALLOCATIONS; i++) {
+        struct allocation *a = &m->allocations[i];
+        if (!a->address || !a->imported || a->pool != p->made)
+            continue;
+        if (!refused)
+            FUZZ_CHECK(cuMemPoolDestroy(p->handle) == CUDA_ERROR_INVALID_VALUE,
+                       "an imported pool was destroyed before its pointers");
+        refused = true;
+        free_one(m, a, false);
+    }
+}
+
 void pl_destroy(struct model *m, struct pool *p)
 {
     if (!p->handle)
         return;
+    free_imports(m, p);
     FUZZ_OK(cuMemPoolDestroy(p->handle)); // its allocations stay
     FUZZ_CHECK(cuMemPoolDestroy(p->handle) == CUDA_ERROR_INVALID_VALUE, "destroyed twice");
     // "Destroying the current mempool of a device sets the default mempool … as the current".
@@ -170,7 +193,7 @@ static void set_access(struct fuzz_input *in, struct model *m)
                          .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE};
     CUmemAccess_flags got = (CUmemAccess_flags)9;
-    if (!p || p->imported || p->props.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED)
+    if (!p || p->props.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED)
         return;
     if (fuzz_chance(in, 2))
         d.flags = (CUmemAccess_flags)((int)fuzz_below(in, 6) - 1);

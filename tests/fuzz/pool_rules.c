@@ -20,24 +20,25 @@ enum place pl_place_of(const CUmemLocation *l)
 
 // "handleTypes … POSIX_FILE_DESCRIPTOR or FABRIC"; "IPC is not supported for
 // CU_MEM_LOCATION_TYPE_HOST". Managed memory has no handle types, no maximum and no usage, and may
-// prefer no location. maxSize must be within the address space (recorded: pool/create-*).
+// prefer no location. The blocks of maxSize must be within half of the address space (recorded:
+// pool/create-*; pool_edges created/at-most-*).
 CUresult pl_judge_props(const CUmemPoolProps *p)
 {
     const unsigned shareable = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC;
     const bool managed = p->allocType == CU_MEM_ALLOCATION_TYPE_MANAGED;
     const enum place place = pl_place_of(&p->location);
-    for (unsigned i = 0; i < sizeof p->reserved; i++) {
-        if (p->reserved[i])
-            return REFUSED;
-    }
+    bool reserved = false;
+    for (unsigned i = 0; i < sizeof p->reserved; i++)
+        reserved |= p->reserved[i];
     if (managed) {
         const bool somewhere = place != NOWHERE || p->location.type == CU_MEM_LOCATION_TYPE_NONE;
-        return somewhere && !p->handleTypes && !p->maxSize && !p->usage ? CUDA_SUCCESS : REFUSED;
+        return somewhere && !p->handleTypes && !p->maxSize && !p->usage && !reserved ? CUDA_SUCCESS
+                                                                                     : REFUSED;
     }
     if (p->allocType != CU_MEM_ALLOCATION_TYPE_PINNED || place == NOWHERE ||
-        (unsigned)p->handleTypes & ~shareable || (p->handleTypes && place == HOST))
+        (unsigned)p->handleTypes & ~shareable || (p->handleTypes && place == HOST) || reserved)
         return CUDA_ERROR_INVALID_VALUE;
-    return p->maxSize >= UINT64_C(1) << 47 ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+    return p->maxSize > (UINT64_C(1) << 46) - BLOCK_B ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
 
 // The most that a pool holds; without a limit of its own, more than the device has.
@@ -50,31 +51,26 @@ uint64_t pl_capacity_B(const struct pool *p)
 }
 
 // "Only the flags CU_MEM_ACCESS_FLAGS_PROT_NONE and CU_MEM_ACCESS_FLAGS_PROT_READWRITE are
-// supported"; the device of a pool keeps its access (recorded: pool/access-*). Others are only
-// known to be refused.
+// supported". The device of a pool keeps its access, and so does the host of a pool of the host;
+// the host never has access to a pool of the device (recorded: pool/access-*; pool_edges access).
 CUresult pl_judge_access(const struct pool *p, const CUmemAccessDesc *d)
 {
-    const bool device = d->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
     const unsigned flags = d->flags;
-    if (device && !d->location.id) {
-        switch (flags) {
-        case CU_MEM_ACCESS_FLAGS_PROT_READWRITE:
-            return CUDA_SUCCESS;
-        case CU_MEM_ACCESS_FLAGS_PROT_NONE:
-            return p->place == DEVICE ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
-        case CU_MEM_ACCESS_FLAGS_PROT_READ:
-            return CUDA_ERROR_NOT_SUPPORTED;
-        default:
-            return CUDA_ERROR_INVALID_VALUE;
-        }
-    }
-    if (flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
-        return REFUSED;
-    if (device)
-        return CUDA_ERROR_INVALID_DEVICE;
-    if (p->place == DEVICE)
+    const bool host = d->location.type == CU_MEM_LOCATION_TYPE_HOST ||
+                      d->location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
+    if (flags == CU_MEM_ACCESS_FLAGS_PROT_READ)
         return CUDA_ERROR_NOT_SUPPORTED;
-    return pl_place_of(&d->location) == HOST || d->location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA
-               ? CUDA_SUCCESS
-               : REFUSED;
+    if (d->location.type == CU_MEM_LOCATION_TYPE_DEVICE) {
+        if (d->location.id)
+            return CUDA_ERROR_INVALID_DEVICE;
+        if (flags == CU_MEM_ACCESS_FLAGS_PROT_NONE)
+            return p->place == DEVICE ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+    } else if (p->place == DEVICE) {
+        return CUDA_ERROR_NOT_SUPPORTED;
+    } else if (host && flags == CU_MEM_ACCESS_FLAGS_PROT_NONE) {
+        return CUDA_ERROR_NOT_SUPPORTED;
+    } else if (!host) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    return flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }

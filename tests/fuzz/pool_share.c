@@ -2,6 +2,7 @@
 // The fuzz target `pool`: pools and pointers that are exported and imported again. Calls about
 // multicast objects, which share memory between devices.
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "pool_model.h"
@@ -11,38 +12,73 @@ static bool is_open(int fd)
     return fcntl(fd, F_GETFD) >= 0;
 }
 
-void pl_import_wrong(struct fuzz_input *in)
+static void expect_import(void *handle, unsigned type, unsigned long long flags, CUresult expected)
 {
     CUmemoryPool pool;
-    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    const CUmemAllocationHandleType file = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-    CUresult r;
-    switch (fuzz_below(in, 5)) {
+    const CUresult r =
+        cuMemPoolImportFromShareableHandle(&pool, handle, (CUmemAllocationHandleType)type, flags);
+    FUZZ_CHECK(r == expected, "handle %p of type %#x, flags %#llx: %d, expected %d", handle, type,
+               flags, (int)r, (int)expected);
+}
+
+// Files and handles that are not of pools (recorded: pool/import-bad, pool_edges imports): the
+// memory of a CUmemGenericAllocationHandle has a code of its own.
+void pl_import_wrong(struct fuzz_input *in)
+{
+    static const unsigned other_types[] = {0, 4, 9, 10, 16, 0x40};
+    uint8_t fabric[64];
+    int fd = fuzz_below(in, 2) ? open("/dev/null", O_RDWR | O_CLOEXEC) : memfd_create("file", 0);
+    void *const file = (void *)(intptr_t)fd;
+    memset(fabric, (int)fuzz_take(in, 1), sizeof fabric);
+    switch (fuzz_below(in, 7)) {
     case 0:
-        r = cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)-1, file, 0);
-        FUZZ_CHECK(r == CUDA_ERROR_UNKNOWN, "descriptor -1: %d", (int)r);
+        expect_import((void *)(intptr_t)-1, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0,
+                      CUDA_ERROR_UNKNOWN);
         break;
     case 1:
-        r = cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)null, file, 0);
-        FUZZ_CHECK(r == CUDA_ERROR_UNKNOWN, "/dev/null: %d", (int)r);
+        expect_import(file, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0, CUDA_ERROR_UNKNOWN);
         break;
     case 2:
-        r = cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)null, file,
-                                               1 + fuzz_take(in, 1));
-        FUZZ_CHECK(r == CUDA_ERROR_INVALID_VALUE, "flags: %d", (int)r);
+        expect_import(file, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 1 + fuzz_take(in, 1),
+                      CUDA_ERROR_INVALID_VALUE);
         break;
     case 3:
-        r = cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)null,
-                                               CU_MEM_HANDLE_TYPE_NONE, 0);
-        FUZZ_CHECK(r == CUDA_ERROR_INVALID_VALUE, "type 0: %d", (int)r);
+        expect_import(fabric, other_types[fuzz_below(in, FUZZ_COUNT(other_types))], 0,
+                      CUDA_ERROR_INVALID_VALUE);
         break;
-    default:
-        r = cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)null,
-                                               CU_MEM_HANDLE_TYPE_WIN32, 0);
-        FUZZ_CHECK(r == CUDA_ERROR_NOT_SUPPORTED, "type 2: %d", (int)r);
+    case 4:
+        expect_import(fabric, CU_MEM_HANDLE_TYPE_FABRIC, 0, CUDA_ERROR_NOT_SUPPORTED);
+        expect_import(NULL, CU_MEM_HANDLE_TYPE_FABRIC, 0, CUDA_ERROR_INVALID_VALUE);
+        break;
+    case 5: {
+        CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                    .requestedHandleTypes =
+                                        CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                    .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+        CUmemGenericAllocationHandle memory;
+        close(fd);
+        FUZZ_OK(cuMemCreate(&memory, 2 << 20, &prop, 0));
+        FUZZ_OK(
+            cuMemExportToShareableHandle(&fd, memory, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+        FUZZ_OK(cuMemRelease(memory));
+        expect_import((void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0,
+                      CUDA_ERROR_NOT_SUPPORTED);
+        break;
     }
-    FUZZ_CHECK(is_open(null), "a refused import closed the descriptor");
-    close(null);
+    default:
+        expect_import(file, CU_MEM_HANDLE_TYPE_WIN32, 0, CUDA_ERROR_NOT_SUPPORTED);
+    }
+    FUZZ_CHECK(is_open(fd), "a refused import closed the descriptor");
+    close(fd);
+}
+
+static const struct pool *import_of(const struct model *m, unsigned made)
+{
+    for (unsigned i = 0; i < POOLS; i++) {
+        if (m->pools[i].handle && m->pools[i].imported == made)
+            return &m->pools[i];
+    }
+    return NULL;
 }
 
 // Exports a pool, and imports it into another slot. Only pools whose only handle type is a file
@@ -64,9 +100,7 @@ void pl_share(struct fuzz_input *in, struct model *m)
     CUresult expected = CUDA_SUCCESS;
     if (flags || p->imported || !type || type & (type - 1) || !(handles & type))
         expected = CUDA_ERROR_INVALID_VALUE;
-    else if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
-        expected = REFUSED; // not recorded
-    else if (handles & CU_MEM_HANDLE_TYPE_FABRIC)
+    else if (handles & CU_MEM_HANDLE_TYPE_FABRIC) // recorded: pool_edges exports
         expected = CUDA_ERROR_NOT_PERMITTED;
     const CUresult r =
         cuMemPoolExportToShareableHandle(&out, p->handle, (CUmemAllocationHandleType)type, flags);
@@ -83,6 +117,13 @@ void pl_share(struct fuzz_input *in, struct model *m)
         FUZZ_OK(cuMemPoolImportFromShareableHandle(&imported, (void *)(intptr_t)out.fd,
                                                    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
         FUZZ_CHECK(imported != p->handle, "the same handle twice");
+        const struct pool *before = import_of(m, p->made);
+        if (before) { // its handle again, which must be destroyed once more
+            FUZZ_CHECK(imported == before->handle, "an import has two handles");
+            FUZZ_OK(cuMemPoolDestroy(imported));
+            close(out.fd);
+            return;
+        }
         const struct pool copy = {.handle = imported,
                                   .made = ++m->made,
                                   .props = p->props,

@@ -15,6 +15,7 @@
 #include "order.h"
 #include "pool_memory.h"
 #include "pool_share.h"
+#include "quirk.h"
 #include "stream.h"
 
 // The default and the current pool of each device, then of the host, then of the host's only NUMA
@@ -185,7 +186,13 @@ CUresult em_pool_destroy(CUmemoryPool handle)
                     "CUmemoryPool #%u is the default memory pool of its location, which cannot be "
                     "destroyed",
                     p->object.number);
-    if (r)
+    // "If any pointers obtained from this pool haven't been freed … the function will return
+    // immediately"; the driver refuses that for imported pointers.
+    if (!r && p->imported && p->imports && em_quirk(POOL_IMPORT_IN_USE))
+        r = em_fail(CUDA_ERROR_INVALID_VALUE,
+                    "pointers imported from CUmemoryPool #%u have not been freed",
+                    p->object.number);
+    if (r || (p->imported && --p->import_count))
         goto unlock;
     // "Destroying the current mempool of a device sets the default mempool of that device as the
     // current mempool for that device."

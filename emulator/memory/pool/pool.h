@@ -44,7 +44,8 @@ struct em_pool {
     // Sharing. A pool that can be shared has one sparse file, which contains its blocks.
     uint64_t identity;
     bool exported;
-    bool imported;            // from another process, so it can only import pointers
+    bool imported;            // mostly from another process; it can only import pointers
+    unsigned import_count;    // imports that have not been destroyed
     struct dm_physical *file; // NULL if it cannot be shared
     struct em_import *imports;
     struct em_pool *next, *previous; // in the list of all pools

@@ -49,6 +49,15 @@ void em_pools_remove(struct em_pool *p)
         p->next->previous = p->previous;
 }
 
+struct em_pool *em_pool_imported(uint64_t identity)
+{
+    em_assert_locked();
+    struct em_pool *p = all;
+    while (p && (!p->import_count || p->identity != identity))
+        p = p->next;
+    return p;
+}
+
 unsigned em_pool_map_flags(const struct em_pool *p)
 {
     return DM_MAP_READ | DM_MAP_WRITE | (em_pool_on_host(p) ? DM_MAP_HOST : 0);

@@ -9,6 +9,8 @@ enum { EM_POOL_FILE_HEAD = 2 << 20 };
 // Enters a pool into the list of all pools, which a synchronisation trims, and removes it.
 void em_pools_enter(struct em_pool *pool);
 void em_pools_remove(struct em_pool *pool);
+// Returns the pool of this file if it has been imported, or NULL.
+struct em_pool *em_pool_imported(uint64_t identity);
 // Frees all blocks and addresses. Precondition: the pool has no allocations.
 void em_pool_release_memory(struct em_pool *pool);
 // The addresses of one allocation. They stay taken while a reference exists, so that no other

@@ -112,12 +112,8 @@ CUresult em_pool_export(CUmemoryPool handle, unsigned type, int *fd)
                     "handleType (%#x) must be a single bit of those that the pool was created "
                     "with (%#x)",
                     type, p->handle_types);
-    if (!r && type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
-        r = em_fail(CUDA_ERROR_NOT_SUPPORTED,
-                    "memory pools can be exported as file descriptors only "
-                    "(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)");
     // The driver does not export such a pool at all without the fabric's channels, which no single
-    // card has (recorded: tests/silicon random_states, pools).
+    // card has (recorded: random_states pools; pool_edges exports/device-8).
     if (!r && (p->handle_types & CU_MEM_HANDLE_TYPE_FABRIC))
         r = em_fail(CUDA_ERROR_NOT_PERMITTED,
                     "the pool's handleTypes include CU_MEM_HANDLE_TYPE_FABRIC, but this machine "
@@ -144,9 +140,10 @@ static CUresult recognise(int fd, struct file_head *head)
         return em_fail(CUDA_ERROR_UNKNOWN, "descriptor %d is not an open file descriptor", fd);
     if (r)
         return em_fail(CUDA_ERROR_UNKNOWN, "descriptor %d is %s, not a memory pool", fd, info.what);
+    // Only memory of CUDA's own gets another code than other files (recorded: pool_edges imports).
     if (info.kind != DM_FD_POOL || pread(fd, head, sizeof *head, 0) != (ssize_t)sizeof *head)
-        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "descriptor %d is %s, not a memory pool", fd,
-                       info.what);
+        return em_fail(info.kind == DM_FD_OWN ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_UNKNOWN,
+                       "descriptor %d is %s, not a memory pool", fd, info.what);
     if (head->version != FILE_VERSION || head->device < 0 || head->device >= em_device_count ||
         head->capacity_B % EM_POOL_BLOCK || info.size < EM_POOL_FILE_HEAD ||
         info.size - EM_POOL_FILE_HEAD != head->capacity_B)
@@ -164,6 +161,13 @@ CUresult em_pool_import(int fd, CUmemoryPool *out)
     CUresult r = recognise(fd, &head);
     if (r)
         goto unlock;
+    // A pool that has been imported already has its handle (recorded: pool_imports again/twice).
+    p = em_pool_imported(head.identity);
+    if (p) {
+        p->import_count++;
+        *out = (CUmemoryPool)(uintptr_t)p->object.handle;
+        goto unlock;
+    }
     CUmemLocation location = {.type = (CUmemLocationType)head.location_type,
                               .id = head.location_id};
     r = em_pool_location(&location, false, CUDA_ERROR_NOT_SUPPORTED);
@@ -172,6 +176,7 @@ CUresult em_pool_import(int fd, CUmemoryPool *out)
     if (r)
         goto unlock;
     p->imported = true;
+    p->import_count = 1;
     p->identity = head.identity;
     p->capacity_B = head.capacity_B;
     p->handle_types = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
