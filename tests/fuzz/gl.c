@@ -163,7 +163,7 @@ static void unregister(struct model *m, struct resource *r)
 
 // The list is checked in this order: entries that are no resources, their states, the context of
 // OpenGL, and at last entries that are there twice (docs/reference/graphics.md). Under driver-580 a
-// wrong list may change the resources, so there is none with entries twice, or without a context.
+// wrong list may change the resources, so no list has entries twice, or is used without a context.
 static void map_or_unmap(struct fuzz_input *in, struct model *m, bool map)
 {
     CUgraphicsResource list[LIST];
@@ -375,7 +375,7 @@ static void use_image(struct fuzz_input *in, struct resource *r, bool write)
     copy_box(in, o, l, array, &b, by_layer && fg_is_layered(o) ? 0 : b.z, write);
 }
 
-// The frame of an EGLImage (recorded: x_runtime egl_image). Other resources have none.
+// The frame of an EGLImage (recorded: x_runtime egl_image). Other resources have no frame.
 static void check_frame(const struct resource *r)
 {
     CUeglFrame frame;
