@@ -73,7 +73,7 @@ struct model {
 void fg_begin(void);
 void fg_use_context(struct model *m, int context);
 struct object *fg_create(struct fuzz_input *in);
-// Makes an EGLImage of the object, if it has none and one can be made of it.
+// Makes an EGLImage of the object, if it has not got one and EGL can.
 void fg_make_image(struct object *o);
 void fg_delete(struct object *o);
 void fg_release(struct object *o); // ends the model of an object to which nothing refers

@@ -93,8 +93,8 @@ static void check_level(const struct array *a, unsigned n, CUarray array)
 }
 
 // "If planeIdx is greater than the maximum number of planes …, or if the array does not have a
-// multi-planar format …, then CUDA_ERROR_INVALID_VALUE is returned." Planes have none either, and a
-// planar array cannot be copied as a whole (recorded: planes created).
+// multi-planar format …, then CUDA_ERROR_INVALID_VALUE is returned." Planes have no planes either,
+// and a planar array cannot be copied as a whole (recorded: planes created).
 static void check_planes(const struct array *a)
 {
     uint8_t texel[8] = {0};
