@@ -26,7 +26,7 @@ static void free_one(struct model *m, struct allocation *a, bool later);
 
 // "If any pointers obtained from this pool haven't been freed … the function will return
 // immediately", but the driver does not destroy an imported pool then (recorded: pool_imports).
-static void free_imports(struct model *m, const struct pool *p)
+void pl_free_imports(struct model *m, const struct pool *p)
 {
     const char *personality = getenv("CARDLESS_PERSONALITY");
     bool refused = false;
@@ -48,7 +48,7 @@ void pl_destroy(struct model *m, struct pool *p)
 {
     if (!p->handle)
         return;
-    free_imports(m, p);
+    pl_free_imports(m, p);
     FUZZ_OK(cuMemPoolDestroy(p->handle)); // its allocations stay
     FUZZ_CHECK(cuMemPoolDestroy(p->handle) == CUDA_ERROR_INVALID_VALUE, "destroyed twice");
     // "Destroying the current mempool of a device sets the default mempool … as the current".

@@ -53,6 +53,7 @@ CUresult pl_judge_access(const struct pool *p, const CUmemAccessDesc *d);
 
 struct pool *pl_any_pool(struct fuzz_input *in, struct model *m);
 struct pool *pl_pool_made(struct model *m, unsigned made);
+void pl_free_imports(struct model *m, const struct pool *p);
 void pl_destroy(struct model *m, struct pool *p);
 void pl_write_word(struct model *m, const struct allocation *a, uint32_t value);
 void pl_check_word(struct model *m, const struct allocation *a);

@@ -120,6 +120,7 @@ void pl_share(struct fuzz_input *in, struct model *m)
         const struct pool *before = import_of(m, p->made);
         if (before) { // its handle again, which must be destroyed once more
             FUZZ_CHECK(imported == before->handle, "an import has two handles");
+            pl_free_imports(m, before);
             FUZZ_OK(cuMemPoolDestroy(imported));
             close(out.fd);
             return;

@@ -196,7 +196,7 @@ enum verdict tm_judge(const struct model *m, const struct request *r, bool align
     if (!enums_are_valid(m, r) || !rank_is_valid(r) || tm_has_null(r) ||
         (!aligned && !tm_as_driver()))
         return INVALID;
-    // Recorded: tensor_maps tensor/type-13-interleave-1-address-0.
+    // Recorded: tensor_map_edges drawn/222.
     if (is_packed(r->type) && m->device == HOPPER && tm_as_driver())
         return INVALID;
     if (!tensor_is_valid(r) || !layout_is_valid(r))
