@@ -62,6 +62,11 @@ EXPORT const void **cardlessThisCallSite(void)
     return &em_thread()->caller_returns_to;
 }
 
+EXPORT int cardlessMayCall(void)
+{
+    return !em_must_refuse(em_thread());
+}
+
 static void begin_recorded(const cardlessCaller *function, const uint64_t *arguments)
 {
     if (!em_must_refuse(em_thread())) // calls of the driver that this one makes are refused

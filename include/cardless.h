@@ -50,7 +50,7 @@ extern "C" {
 #endif
 
 /* Grows when something is added. The meaning of existing functions does not change. */
-#define CARDLESS_VERSION 9
+#define CARDLESS_VERSION 10
 
 /* The address of a function of this header, or NULL if the process has another libcuda. Needs
  * <dlfcn.h>. */
@@ -484,6 +484,12 @@ const cardlessCaller **cardlessThisCaller(void);
  * site in the program, which reports name. NULL there means that it is unknown. The library should
  * write it together with the function. Since CARDLESS_VERSION 7. */
 const void **cardlessThisCallSite(void);
+
+/* Returns 0 if a call that this thread begins now is inside another one of the driver, which a
+ * signal handler has interrupted: the driver would refuse it with CUDA_ERROR_NOT_PERMITTED. Such a
+ * library can refuse its own call then, and name it. Returns 1 in functions of the program that the
+ * driver has called, and outside of calls. Async-signal-safe. Since CARDLESS_VERSION 10. */
+int cardlessMayCall(void);
 
 /* Records calls of such a library in the file of CARDLESS_RECORD. `cardless trace` then shows each
  * of them, and below it the driver's calls that it makes. A function should call `begin` after it

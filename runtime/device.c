@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "fat_binary.h"
+#include "readable.h"
 #include "rt.h"
 #include "valid_devices.h"
 
@@ -58,6 +59,10 @@ cudaError_t rt_cudaSetValidDevices(int *device_arr, int len)
                        "len (%d) must be from 0 to the number of devices (%d)", len, devices);
     if (len && !device_arr)
         return rt_fail(cudaErrorInvalidValue, "argument device_arr is NULL");
+    const cudaError_t readable =
+        rt_readable("device_arr", device_arr, (unsigned)len, sizeof *device_arr);
+    if (readable != cudaSuccess)
+        return readable;
     for (int i = 0; i < len; i++) {
         char name[32];
         snprintf(name, sizeof name, "device_arr[%d]", i);

@@ -72,10 +72,11 @@ void *rt_driver_symbol(const char *name)
     return rt_driver_is_loaded() ? dlsym(library, name) : NULL;
 }
 
-// Asks once more, because another thread may have loaded the driver, and has the reason otherwise.
+// Tries again: another thread may have loaded the driver since. If not, dlerror() has the reason.
 static cudaError_t driver_missing(void)
 {
-    const char *reason = dlopen("libcuda.so.1", RTLD_NOW) ? "it was missing before" : dlerror();
+    const char *reason =
+        dlopen("libcuda.so.1", RTLD_NOW) ? "it was missing at the first call" : dlerror();
     return rt_fail(cudaErrorInsufficientDriver,
                    "libcuda.so.1 cannot be loaded (%s); run the program with `cardless run`, or "
                    "put the library's folder into LD_LIBRARY_PATH",

@@ -49,6 +49,7 @@ bool rt_driver_is_loaded(void);
 // the driver is loaded. Bodies should work without them.
 #define RT_CARDLESS_FUNCTIONS(X)                                                                   \
     X(cardlessGetRecorder)                                                                         \
+    X(cardlessMayCall)                                                                             \
     X(cardlessReport)                                                                              \
     X(cardlessReportsBegin)                                                                        \
     X(cardlessReportsEnd)                                                                          \

@@ -29,8 +29,9 @@ rt_begin(struct rt_thread *self, const struct rt_entry *entry)
 
 // Every call tries to start the driver (recorded: lazy/error-name). If that fails, the thread's
 // last error says so, even if the call itself succeeds (recorded: start/no-device). Only calls that
-// need the driver print a message then: they try again. A call inside another one only tries then:
-// it may be one of a signal handler that the driver refuses, with a sentence each time.
+// need the driver print a message then: they try again. A nested call does not try unless it needs
+// the driver, because a signal handler may make it, and the driver would print a sentence for each
+// attempt.
 static inline void rt_start(struct rt_thread *self, const struct rt_entry *outer)
 {
     if (__builtin_expect(outer != NULL, 0) && !rt_driver_is_ready()) {
@@ -42,8 +43,8 @@ static inline void rt_start(struct rt_thread *self, const struct rt_entry *outer
         self->last_error = self->driver_error;
 }
 
-// A call ends. Its error becomes the thread's last error, unless it is not an error but an answer
-// (recorded: lasterror/not-ready-then-error).
+// A call ends. Its error becomes the thread's last error, except cudaErrorNotReady, which is an
+// answer (recorded: lasterror/not-ready-then-error).
 static inline cudaError_t rt_end(struct rt_thread *self, const struct rt_entry *outer,
                                  cudaError_t r)
 {

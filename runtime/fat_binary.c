@@ -27,11 +27,14 @@ cudaError_t rt_binary_load(struct rt_binary *binary, CUlibrary *library)
     if (*library)
         return cudaSuccess;
 
+    cudaError_t error = rt_image_check(binary);
+    if (error != cudaSuccess)
+        return error;
     // Manual, cudaStreamBeginCapture: a capture restricts the potentially unsafe calls of its
     // thread. It must not notice that the first use of a kernel loads its code.
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     if (rt_image_needs_context(binary)) {
-        const cudaError_t error = rt_need_context(rt_thread());
+        error = rt_need_context(rt_thread());
         if (error != cudaSuccess)
             return error;
     }

@@ -11,7 +11,10 @@
 // code, and the parts have PTX of each object file, to be linked for other devices.
 #include "image.h"
 
+#include <stddef.h>
 #include <string.h>
+
+#include "readable.h"
 
 enum { WRAPPER_MAGIC = 0x466243b1, WRAPPER_LINKED = 2 };
 
@@ -152,11 +155,38 @@ static CUresult host_variables_check(const struct rt_binary *binary, CUlibrary l
 
 // ---- loading
 
+// Whether the program has registered a wrapper, and lists of parts that can be read.
+static cudaError_t image_check_wrapper(const struct wrapper *w)
+{
+    const size_t first_B = offsetof(struct wrapper, parts);
+    cudaError_t error = rt_readable("the fat binary", w, 1, first_B);
+    if (error == cudaSuccess && (!w || w->magic != WRAPPER_MAGIC || !w->data))
+        return rt_fail(cudaErrorInvalidKernelImage,
+                       "the program has registered something else than a fat binary");
+    if (error != cudaSuccess || w->version != WRAPPER_LINKED)
+        return error;
+    error = rt_readable("the fat binary", w, 1, sizeof *w);
+    if (error != cudaSuccess || !w->parts)
+        return error;
+    for (void *const *part = w->parts; error == cudaSuccess; part++) {
+        error = rt_readable("the list of linked fat binaries", part, 1, sizeof *part);
+        if (error == cudaSuccess && !*part)
+            break;
+        if (error == cudaSuccess)
+            error = rt_readable("a linked fat binary", *part, 1, sizeof(struct container));
+    }
+    return error;
+}
+
+cudaError_t rt_image_check(const struct rt_binary *binary)
+{
+    return image_check_wrapper(binary->image);
+}
+
 bool rt_image_needs_context(const struct rt_binary *binary)
 {
     const struct wrapper *w = binary->image;
-    return (w && w->magic == WRAPPER_MAGIC && w->version == WRAPPER_LINKED) ||
-           host_variable(binary->symbols);
+    return w->version == WRAPPER_LINKED || host_variable(binary->symbols);
 }
 
 static CUresult image_load_linked(const struct wrapper *w, const struct rt_binary *binary,
@@ -182,11 +212,6 @@ static void image_explain(CUresult result, const struct rt_messages *messages)
 static CUresult image_load(const struct rt_binary *binary, CUlibrary *library)
 {
     const struct wrapper *w = binary->image;
-    if (!w || w->magic != WRAPPER_MAGIC || !w->data) {
-        (void)rt_fail(cudaErrorInvalidKernelImage,
-                      "the program has registered something else than a fat binary");
-        return CUDA_ERROR_INVALID_IMAGE;
-    }
     if (w->version != WRAPPER_LINKED || !w->parts)
         return rt_cu.cuLibraryLoadData(library, w->data, NULL, NULL, 0, NULL, NULL, 0);
 

@@ -7,6 +7,11 @@
 
 #include "message.h"
 
+bool rt_driver_refuses(void)
+{
+    return rt_driver_is_loaded() && rt_cardless.cardlessMayCall && !rt_cardless.cardlessMayCall();
+}
+
 // The driver is not asked to write the sentence: perhaps it is not loaded yet.
 cudaError_t rt_refuse(struct rt_thread *self, const char *name)
 {
@@ -17,7 +22,7 @@ cudaError_t rt_refuse(struct rt_thread *self, const char *name)
             text, sizeof text,
             "cardless: %s: cudaErrorNotPermitted: a signal handler makes this call, and it has "
             "interrupted %s of the same thread; let it set a flag, and make the call later\n",
-            name, self->entry ? self->entry->name : "the registration of kernels");
+            name, self->entry ? self->entry->name : "a function of compiled code");
         (void)!write(STDERR_FILENO, text, (size_t)length);
     }
     self->last_error = cudaErrorNotPermitted;

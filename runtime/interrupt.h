@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Calls of signal handlers. A few parts of this library cannot begin again in a thread before they
-// have ended: loading the driver, using the registry, and allocating memory. A call that begins
-// meanwhile is one of a signal handler. It might wait for its own thread, so it fails. Cardless's
-// driver refuses such calls inside its own functions.
+// Calls of signal handlers. A call that begins inside another one of its thread is one of a
+// handler, unless the driver runs a function of the program, such as a callback. It might wait for
+// its own thread, so it fails if this library is in code that is not re-entrant, or if the driver
+// would refuse it.
 #pragma once
 #include <stdbool.h>
 
+#include "driver.h"
 #include "thread.h"
 
-// Whether a call that begins now interrupts a part that it must not interrupt.
+// Whether the driver would refuse a call because it interrupts one of its functions. Only
+// Cardless's driver knows.
+bool rt_driver_refuses(void) __attribute__((cold));
+
+// Whether a call that begins now has to be refused.
 static inline bool rt_interrupts(const struct rt_thread *self)
 {
-    return __builtin_expect(self->registry_locks | self->busy | self->finds_driver, 0);
+    return __builtin_expect(self->busy | self->finds_driver, 0) ||
+           (__builtin_expect(self->entry != NULL, 0) && rt_driver_refuses());
 }
 
 // Refuses a call of a signal handler: returns cudaErrorNotPermitted, which becomes the last error,

@@ -83,9 +83,9 @@ cudaError_t rt___cudaPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t 
 
 static atomic_bool some_are_addresses; // kernels of __cudaGetKernel
 
-// Compiled code asks once, ignores an error, and keeps the kernel as long as the program runs. So a
-// call that is not permitted now leaves the address of the host function, which each launch looks
-// up. Otherwise a launch of NULL returns the error once.
+// Compiled code ignores an error, and keeps the result as long as the program runs. So a refused
+// call returns the address of the host function, which every launch then looks up. Otherwise a
+// launch of NULL returns the error once.
 cudaError_t rt___cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr)
 {
     const cudaError_t error = cudaGetKernel(kernelPtr, entryFuncAddr);

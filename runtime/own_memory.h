@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Memory of this library's own. The C library would wait for itself if a signal handler that has
-// interrupted malloc or free came to one of them again, so the handler's calls are refused
-// meanwhile (interrupt.h).
+// Memory of this library's own. malloc is not async-signal-safe: a signal handler that interrupts
+// it and calls it again may deadlock. So the handler's calls are refused meanwhile (interrupt.h).
+// The registry needs no such care, because it blocks signals.
 #pragma once
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "thread.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lets the kernel read, or write, a byte of each page.
+// Tests pointers by system calls that read or write one byte of each page.
 #include "readable.h"
 
 #include <errno.h>
@@ -8,12 +8,12 @@
 
 #include "rt.h"
 
-enum { PAGE_B = 4096, BYTES_MOST = 64 }; // of a system call
+enum { PAGE_B = 4096, PAGES_PER_CALL = 64 };
 
 // Whether all of `count` bytes, at the given addresses, can be read.
 static bool can_read(struct iovec *from, unsigned long count)
 {
-    char bytes[BYTES_MOST];
+    char bytes[PAGES_PER_CALL];
     const struct iovec to = {bytes, count};
     const ssize_t got = process_vm_readv(getpid(), &to, 1, from, count, 0);
     return got < 0 ? errno != EFAULT : (unsigned long)got == count;
@@ -21,19 +21,18 @@ static bool can_read(struct iovec *from, unsigned long count)
 
 static bool can_read_range(uintptr_t first, uintptr_t last)
 {
-    struct iovec from[BYTES_MOST];
-    unsigned long count = 0;
-    for (uintptr_t at = first; at < last; at = (at | (PAGE_B - 1)) + 1) {
-        if (count == BYTES_MOST && !can_read(from, count))
+    const uintptr_t pages = last / PAGE_B - first / PAGE_B + 1;
+    for (uintptr_t done = 0; done < pages;) {
+        struct iovec from[PAGES_PER_CALL];
+        unsigned long count = 0;
+        for (; count < PAGES_PER_CALL && done < pages; done++) {
+            const uintptr_t at = done ? (first / PAGE_B + done) * PAGE_B : first;
+            from[count++] = (struct iovec){(void *)at, 1};
+        }
+        if (!can_read(from, count))
             return false;
-        count %= BYTES_MOST;
-        from[count++] = (struct iovec){(void *)at, 1};
     }
-    if (count == BYTES_MOST && !can_read(from, count))
-        return false;
-    count %= BYTES_MOST;
-    from[count++] = (struct iovec){(void *)last, 1};
-    return can_read(from, count);
+    return true;
 }
 
 cudaError_t rt_readable(const char *name, const void *p, uint64_t count, uint64_t element_B)
@@ -49,7 +48,10 @@ cudaError_t rt_readable(const char *name, const void *p, uint64_t count, uint64_
                        (unsigned long long)count, (unsigned long long)element_B);
     if (size_B < RT_NEAR_B && rt_is_near(p))
         return cudaSuccess;
-    if (can_read_range((uintptr_t)p, last))
+    const int saved = errno;
+    const bool readable = can_read_range((uintptr_t)p, last);
+    errno = saved;
+    if (readable)
         return cudaSuccess;
     return rt_fail(cudaErrorInvalidValue,
                    "%s: %p (%llu bytes) cannot be read; pass memory that the process has mapped",
@@ -62,10 +64,13 @@ cudaError_t rt_readable(const char *name, const void *p, uint64_t count, uint64_
 static bool can_write(uintptr_t at)
 {
     const struct iovec byte = {(void *)at, 1};
-    return process_vm_readv(getpid(), &byte, 1, &byte, 1, 0) >= 0 || errno != EFAULT;
+    const int saved = errno;
+    const bool can = process_vm_readv(getpid(), &byte, 1, &byte, 1, 0) >= 0 || errno != EFAULT;
+    errno = saved;
+    return can;
 }
 
-// The numbers of pages that this thread could write, each in the slot that its last bits say.
+// The numbers of pages that this thread could write, indexed by their low bits.
 enum { KNOWN_PAGES = 16 };
 static __thread uintptr_t known_pages[KNOWN_PAGES];
 

@@ -6,12 +6,12 @@
 #include "fat_binary.h"
 #include "interrupt.h"
 
-// Whether a signal handler opens or closes a library, and has interrupted a function of the
-// registry. The library's code may register while the driver is loaded: that needs no driver.
+// Refuses a registration by a signal handler that has interrupted malloc or free, or a lookup. A
+// library may register while the driver is loaded: that needs no driver.
 static bool registration_refused(const char *function)
 {
     struct rt_thread *self = rt_thread();
-    return __builtin_expect(self->registry_locks | self->busy, 0) && rt_refuse(self, function);
+    return __builtin_expect(self->busy, 0) && rt_refuse(self, function);
 }
 
 void **rt___cudaRegisterFatBinary(void *fatCubin)

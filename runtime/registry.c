@@ -3,6 +3,7 @@
 #include "registry.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,16 +24,24 @@ static struct rt_symbol *symbols_in_use; // by `device`; one symbol for each dev
 
 static atomic_bool incomplete; // memory has run out during a registration
 
+static sigset_t signals_before; // the signal mask of the thread that holds the mutex
+
+// Blocks all signals as well: a handler that came here would wait for its own thread, and in the
+// child of one that forks, the mutex could stay locked for ever.
 static void registry_lock(void)
 {
-    rt_thread()->registry_locks++; // first, so that a signal handler sees it at any moment
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_mutex_lock(&registry_mutex);
+    signals_before = before;
 }
 
 static void registry_unlock(void)
 {
+    const sigset_t before = signals_before;
     pthread_mutex_unlock(&registry_mutex);
-    rt_thread()->registry_locks--;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 // ---- forks
@@ -41,24 +50,10 @@ static void registry_unlock(void)
 // would stay locked in the child for ever, and the child would wait for it when it unregisters its
 // binaries at exit. So the forking thread takes the mutex before, and both processes release it.
 //
-// A signal handler may fork while the thread that it interrupts holds the mutex already.
-static void registry_before_fork(void)
-{
-    if (rt_thread()->registry_locks++ == 0)
-        pthread_mutex_lock(&registry_mutex);
-}
-
-static void registry_after_fork(void)
-{
-    if (rt_thread()->registry_locks == 1)
-        pthread_mutex_unlock(&registry_mutex);
-    rt_thread()->registry_locks--;
-}
-
 // Runs when this library is loaded. If there is no memory for the handlers, forks do without them.
 __attribute__((constructor)) static void registry_watch_forks(void)
 {
-    (void)pthread_atfork(registry_before_fork, registry_after_fork, registry_after_fork);
+    (void)pthread_atfork(registry_lock, registry_unlock, registry_unlock);
 }
 
 // ---- memory
@@ -73,14 +68,14 @@ bool rt_registry_incomplete(void)
     return atomic_load(&incomplete);
 }
 
-// ---- the symbols that a thread has found last
+// ---- recently found symbols of a thread
 
 // Counts the binaries that were unregistered, whose symbols have been freed.
 static _Atomic uint64_t removals = 1;
 
 // Most launches find their kernel here, and need no mutex. Another thread may unregister a binary
-// at any moment, but not that of the address which this thread looks up. So a slot compares
-// addresses, and accesses no symbol.
+// and free its symbols at any moment. So a slot has its own copy of the address, and a lookup reads
+// no symbol of another binary.
 #define RECENT_BITS 4
 struct recent_slot {
     const void *address;
@@ -91,8 +86,8 @@ static __thread struct {
     struct recent_slot slots[1 << RECENT_BITS];
 } recent;
 
-// The slot of an address, after the symbols are forgotten if a binary was unregistered since they
-// were found. The multiplication by 2^64 / golden ratio spreads addresses evenly.
+// Returns the slot of an address. Empties all slots first if a binary was unregistered since they
+// were filled. The multiplication by 2^64 / golden ratio spreads addresses evenly.
 static struct recent_slot *recent_slot(const void *address)
 {
     const uint64_t now = atomic_load_explicit(&removals, memory_order_acquire);

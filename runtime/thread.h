@@ -2,6 +2,7 @@
 // What the runtime knows about each thread of the program.
 #pragma once
 #include <cardless_types.h>
+#include <assert.h>
 #include <cuda.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -46,9 +47,8 @@ struct rt_thread {
     uint32_t resets;     // rt_context_resets at that time
     cudaError_t missing; // why the thread's last __cudaGetKernel failed, or cudaSuccess
     // For calls of signal handlers (interrupt.h).
-    unsigned registry_locks; // not 0 while the thread holds registry_mutex or waits for it
-    bool busy;               // see rt_busy_begin
-    bool finds_driver;       // it loads the driver
+    bool busy;         // see rt_busy_begin
+    bool finds_driver; // it loads the driver
 };
 
 extern __thread struct rt_thread rt_this_thread __attribute__((tls_model("initial-exec")));
@@ -61,10 +61,11 @@ static inline struct rt_thread *rt_thread(void)
     return &rt_this_thread;
 }
 
-// Until rt_busy_end, the thread does something that a call of a signal handler must not begin
-// again. It does not call the driver meanwhile.
+// Until rt_busy_end, the thread is in code that is not re-entrant, and does not call the driver.
+// Does not nest.
 static inline void rt_busy_begin(void)
 {
+    assert(!rt_thread()->busy);
     rt_thread()->busy = true;
     atomic_signal_fence(memory_order_seq_cst);
 }

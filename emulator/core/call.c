@@ -58,13 +58,11 @@ void em_end_inside(struct em_thread *self)
         self->quick = !em_recording;
 }
 
-// The name of a call that is refused. If its caller is still that of the interrupted call, the
-// handler has called the driver itself.
+// The name of a call that is refused. If the caller is still that of the interrupted call, the
+// handler has called the driver itself: libcudart would refuse its own call (cardlessMayCall).
 static const char *refused_name(const struct em_thread *self)
 {
-    const bool by_handler = self->caller == self->entry_caller &&
-                            self->caller_returns_to == self->entry_caller_returns_to;
-    return by_handler ? self->entry->name : em_entry_name();
+    return self->caller == self->entry_caller ? self->entry->name : em_entry_name();
 }
 
 // The manual does not say that calls are async-signal-safe (signal-safety(7)). The text is written
@@ -142,8 +140,10 @@ CUresult em_no_context(void)
         return fail_inside_host_function();
     if (!c)
         return em_fail(CUDA_ERROR_INVALID_CONTEXT,
-                       "no context is current in this thread; call cuCtxCreate, or "
-                       "cuDevicePrimaryCtxRetain and cuCtxSetCurrent");
+                       em_self.caller
+                           ? "no context is current in this thread; call cudaSetDevice first"
+                           : "no context is current in this thread; call cuCtxCreate, or "
+                             "cuDevicePrimaryCtxRetain and cuCtxSetCurrent");
     return em_context_error(c);
 }
 

@@ -34,7 +34,7 @@ struct em_entry {
     uint32_t first_argument, arguments; // in the description
     union {
         unsigned capture;         // enum em_capture
-        const char *const *names; // only of a library's function: those of its cardlessCaller
+        const char *const *names; // of a function of a client library: those of its cardlessCaller
     };
     const char *list; // the arguments as in C, or NULL
 };
@@ -49,8 +49,8 @@ extern DM_HIDDEN bool em_tracing_text; // CARDLESS_TRACE is set; likewise
 #define em_likely(x) __builtin_expect(!!(x), 1)
 #define em_unlikely(x) __builtin_expect(!!(x), 0)
 
-// Starts the thread if this is its first call, and a recording if one is due. A thread that is not
-// `quick` should come here at the beginning of each call.
+// Starts the thread if this is its first call, and a recording if one is due. Called at the
+// beginning of each call of a thread that is not `quick`.
 void em_thread_start(void);
 
 // A call may begin inside another one of its thread. If the driver has called a function of the
@@ -101,7 +101,6 @@ em_begin(struct em_thread *self, const struct em_entry *entry)
         em_begin_inside(self);
     } else {
         self->entry_caller = self->caller;
-        self->entry_caller_returns_to = self->caller_returns_to;
     }
     self->entry = entry;
     if (em_unlikely(!self->quick))
@@ -173,14 +172,15 @@ static inline uint64_t em_call_now(void)
 void em_call_text(uint64_t call, char *out, size_t size);
 
 // The call in progress as messages and histories name it: if a library made it for one of its own
-// functions, that function (cardlessThisCaller). Rules are those of em_self.entry.
+// functions, that function (cardlessThisCaller). The rules that a call keeps belong to
+// em_self.entry.
 static inline const struct em_entry *em_named_entry(void)
 {
     const struct em_thread *self = em_thread();
     return self->entry && self->caller ? self->caller : self->entry;
 }
 
-// The address to which the call that em_named_entry returns, returns; or NULL if it is unknown.
+// The return address of the call that em_named_entry names, or NULL if it is unknown.
 static inline const void *em_call_site(void)
 {
     const struct em_thread *self = em_thread();
@@ -240,7 +240,6 @@ static inline void em_work_begin(const struct em_entry *work)
     if (self->entry)
         return;
     self->entry_caller = self->caller;
-    self->entry_caller_returns_to = self->caller_returns_to;
     self->entry = work;
 }
 

@@ -63,6 +63,21 @@ static unsigned long count_message(const void *origin)
     return 0;
 }
 
+// A sentence of the catalogue, with the names of the API whose call is explained.
+struct sentence {
+    char text[512];
+};
+
+static struct sentence sentence_of(const char *text)
+{
+    struct sentence s;
+    const struct em_entry *named = em_named_entry();
+    snprintf(s.text, sizeof s.text, "%s", text);
+    if (named != em_self.entry && named->names)
+        em_api_names(s.text, sizeof s.text, named->names);
+    return s;
+}
+
 // Returns false if the file cannot be opened or written.
 static bool write_json(enum em_diagnostic id, const char *entry, const char *where,
                        const char *result, const char *text)
@@ -75,7 +90,7 @@ static bool write_json(enum em_diagnostic id, const char *entry, const char *whe
     em_json_member(line, size, &used, "call", where);
     em_json_member(line, size, &used, "result", result ? result : em_error_name(CUDA_SUCCESS));
     em_json_member(line, size, &used, "text", text);
-    em_json_member(line, size, &used, "advice", catalogue[id].advice);
+    em_json_member(line, size, &used, "advice", sentence_of(catalogue[id].advice).text);
     if (id != EM_DIAG_GENERAL) {
         char page[96];
         snprintf(page, sizeof page, "docs/generated/diagnostics.md#%c%s, which tools/docs makes",
@@ -97,8 +112,8 @@ static void write_text(enum em_diagnostic id, const char *entry, const char *whe
     else
         n = snprintf(line, sizeof line, "cardless: [%s %s] %s (%s)%s%s: %s\n    %s; %s\n",
                      catalogue[id].id, severity_names[catalogue[id].severity], entry, where,
-                     result ? ": " : "", result ? result : "", text, catalogue[id].title,
-                     catalogue[id].advice);
+                     result ? ": " : "", result ? result : "", text,
+                     sentence_of(catalogue[id].title).text, sentence_of(catalogue[id].advice).text);
     size_t used = n < 0 ? 0 : (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
     em_sink_write_all(STDERR_FILENO, line, used);
     if (before + 1 == SHOWN_MAX) {

@@ -21,12 +21,10 @@ struct em_thread {
     // The addresses to which `entry` and `caller` return, which is where the program calls them.
     // NULL if unknown, as after a callback that has made calls.
     const void *returns_to, *caller_returns_to;
-    // `caller` and `caller_returns_to` when `entry` began.
-    const struct em_entry *entry_caller;
-    const void *entry_caller_returns_to;
-    uint64_t calls;             // counts this thread's calls
-    uint64_t number;            // threads are counted from 1; 0 until the first call
-    struct em_context *current; // top of the context stack, or NULL
+    const struct em_entry *entry_caller; // `caller` when `entry` began
+    uint64_t calls;                      // counts this thread's calls
+    uint64_t number;                     // threads are counted from 1; 0 until the first call
+    struct em_context *current;          // top of the context stack, or NULL
     struct em_context_stack *stack;
     bool quick;                      // started; its calls are neither recorded nor refused
     struct em_record_thread *record; // what it writes records to, or NULL

@@ -32,13 +32,14 @@ __attribute__((no_sanitize("address"))) static void read_pages(void *argument)
     (void)*(volatile const unsigned char *)r->last;
 }
 
-// Replaces a byte by itself with compare-and-exchange, so that the memory does not change even if
-// another thread writes to it at the same time. (Compilers turn an atomic "or" with 0 into a load.)
+// Replaces 0 by 0 with compare-and-exchange, which counts as a write in any case, so that the
+// memory does not change even if another thread writes to it at the same time. (Compilers turn an
+// atomic "or" with 0 into a load.)
 __attribute__((no_sanitize("address"))) static void write_byte(uintptr_t at)
 {
     volatile unsigned char *p = (volatile unsigned char *)at;
-    unsigned char now = *p;
-    __atomic_compare_exchange_n(p, &now, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    unsigned char now = 0;
+    __atomic_compare_exchange_n(p, &now, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 static void write_pages(void *argument)
@@ -109,8 +110,10 @@ CUresult em_readable_text(CUresult code, const char *name, const char *p, uint64
 {
     struct text t = {p, 0};
     if (guarded_small(find_end, &t, NULL))
-        return em_fail(code, "%s: %p is a text without a final 0 (%llu bytes can be read)", name,
-                       (const void *)p, (unsigned long long)t.size_B);
+        return em_fail(code,
+                       t.size_B ? "%s: %p is a text without a final 0 (%llu bytes can be read)"
+                                : "%s: %p cannot be read; pass a text that the process has mapped",
+                       name, (const void *)p, (unsigned long long)t.size_B);
     *size_B = t.size_B;
     return CUDA_SUCCESS;
 }

@@ -91,7 +91,7 @@ CUresult em_library_kernel(CUlibrary handle, const char *name, CUkernel *out)
         r = em_library_need_image(l);
     int code = r ? -1 : em_image_find_code(l->image, name);
     if (!r && code < 0)
-        r = em_fail(CUDA_ERROR_NOT_FOUND, "the library has no kernel named %s", name);
+        r = em_fail(CUDA_ERROR_NOT_FOUND, "the library has no kernel named \"%s\"", name);
     if (!r)
         r = get_kernel(l, (unsigned)code, &k);
     if (!r)

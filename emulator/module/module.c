@@ -302,7 +302,7 @@ CUresult em_module_function(CUmodule handle, const char *name, CUfunction *out)
         r = em_fail(CUDA_ERROR_INVALID_VALUE, "name is empty");
     if (!r && code < 0) {
         *out = NULL;
-        r = em_fail(CUDA_ERROR_NOT_FOUND, "the module has no kernel named %s", name);
+        r = em_fail(CUDA_ERROR_NOT_FOUND, "the module has no kernel named \"%s\"", name);
     }
     if (!r)
         r = em_module_get_function(m, (unsigned)code, &f);

@@ -54,6 +54,20 @@ TEST(found_by_the_driver)
                cudaErrorInvalidValue, "devPtr: ");
 }
 
+// The sentences that explain a mistake of the catalogue, and its advice.
+TEST(names_of_the_catalogue)
+{
+    const struct cudaChannelFormatDesc channel =
+        cudaCreateChannelDesc(8, 0, 0, 0, cudaChannelFormatKindUnsigned);
+    cudaArray_t array;
+    RT_MESSAGE(cudaMallocArray(&array, &channel, 8, 8, cudaArrayCubemap), cudaErrorInvalidValue,
+               "set cudaArrayCubemap, make");
+    EXPECT(!test_was_reported("CUDA_ARRAY3D"));
+    static const _Alignas(4096) char constant[4096] = "read-only";
+    RT_MESSAGE(cudaHostRegister((void *)(uintptr_t)constant, sizeof constant, 0),
+               cudaErrorInvalidValue, "pass cudaHostRegisterReadOnly");
+}
+
 // Pointers to outputs, wherever they lead. wrong_calls.c tests them in every call.
 TEST(outputs)
 {
@@ -128,5 +142,5 @@ TEST(after_a_fault)
     program_finish(&wrapper);
 }
 
-TESTS(CASE(found_by_the_runtime), CASE(found_by_the_driver), CASE(outputs), CASE(one_message_each),
-      CASE(after_a_fault))
+TESTS(CASE(found_by_the_runtime), CASE(found_by_the_driver), CASE(names_of_the_catalogue),
+      CASE(outputs), CASE(one_message_each), CASE(after_a_fault))

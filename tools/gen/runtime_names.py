@@ -10,7 +10,7 @@ about a call of the runtime can use its names: runtime_names.py DRIVER.def RUNTI
 - Two constants correspond if they have the same value in enumerations that correspond, or if they
   have the same value and the one name abbreviates the other: CUDA_ARRAY3D_SPARSE, cudaArraySparse.
 - Two functions have the same name, but "MemAlloc" is "Malloc" and "Mem" may be missing:
-  cuMemAllocManaged, cudaMallocManaged."""
+  cuMemAllocManaged, cudaMallocManaged. RENAMED lists others."""
 import glob
 import os
 import re
@@ -19,13 +19,27 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from apigen.table import Table, write  # noqa: E402
 
+# Functions whose names no rule relates.
+RENAMED = {
+    'cuCtxSynchronize': 'cudaDeviceSynchronize',
+    'cuArrayCreate': 'cudaMallocArray',
+    'cuArray3DCreate': 'cudaMalloc3DArray',
+    'cuArrayDestroy': 'cudaFreeArray',
+    'cuMipmappedArrayCreate': 'cudaMallocMipmappedArray',
+    'cuMipmappedArrayDestroy': 'cudaFreeMipmappedArray',
+    'cuTexObjectCreate': 'cudaCreateTextureObject',
+    'cuTexObjectDestroy': 'cudaDestroyTextureObject',
+    'cuSurfObjectCreate': 'cudaCreateSurfaceObject',
+    'cuSurfObjectDestroy': 'cudaDestroySurfaceObject',
+    'cuDeviceGetUuid': 'cudaGetDeviceProperties',
+}
 # The same value means another type of memory in the runtime API.
 DIFFERENT = {'CU_MEMORYTYPE_ARRAY'}
 
 
 def bare(name):
     """A name without the prefix and the suffix that only mark the API."""
-    name = re.sub(r'^(CUDA_|CU_|CU|cuda|cu)', '', name)
+    name = re.sub(r'^(CUDA_|CU_MEM(?=HOST)|CU_|CU|cuda|cu)', '', name).replace('LDST', 'LOAD_STORE')
     return re.sub(r'(_t|_st|_enum)$', '', name)
 
 
@@ -131,6 +145,8 @@ def families(driver, runtime, enums):
 
 def functions(driver, runtime):
     names = {r.name for r in runtime.rows}
+    assert names.issuperset(RENAMED.values())
+    yield from RENAMED.items()
     for row in driver.rows:
         name = re.sub(r'_v\d+$', '', row.name)
         for change in ('', ''), ('MemAlloc', 'Malloc'), ('Mem', ''):
