@@ -17,9 +17,10 @@ struct registered {
     struct em_virtual_storage *storage; // its storage at registration: a reference
     unsigned flags;                     // of the mapping that was acquired
     bool acquired, written;
-    // READ_ONLY: "CUDA will not write to this resource". If it does, graphics must not see it: a
-    // copy of the bytes before the first write.
+    // READ_ONLY: "CUDA will not write to this resource". If it does, graphics must not see it: space
+    // for the bytes before the first write, and whether they are there.
     unsigned char *saved;
+    bool is_saved;
 };
 
 static enum em_graphics_status virtual_check(void *owner)
@@ -61,17 +62,30 @@ static bool virtual_ready(void *owner, uint64_t fence)
     return em_virtual_can_run(fence);
 }
 
+// Before the first write to a resource that is mapped READ_ONLY.
 static void virtual_save_bytes(struct registered *r)
 {
     const struct em_graphics_memory *m = r->storage->memory;
-    if (r->saved || !(r->flags & CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY))
-        return;
-    r->saved = dm_alloc(m->size_B);
-    if (!r->saved)
+    if (!r->saved || r->is_saved)
         return;
     uint32_t keys = dm_pkey_enter();
     kn_copy(r->saved, (const void *)(uintptr_t)m->address, m->size_B);
     dm_pkey_leave(keys);
+    r->is_saved = true;
+}
+
+// A write cannot fail for lack of memory, so the space for the bytes is allocated before.
+static CUresult virtual_allocate_saved(struct registered *r)
+{
+    const uint64_t size_B = r->storage->memory->size_B;
+    if (r->saved || !(r->flags & CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY))
+        return CUDA_SUCCESS;
+    r->saved = dm_alloc(size_B);
+    return r->saved ? CUDA_SUCCESS
+                    : em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                              "out of host memory for the %llu bytes of a resource that is mapped "
+                              "READ_ONLY",
+                              (unsigned long long)size_B);
 }
 
 static CUresult virtual_acquire(void *owner, uint64_t fence, unsigned flags)
@@ -80,6 +94,8 @@ static CUresult virtual_acquire(void *owner, uint64_t fence, unsigned flags)
     bool all;
     CUresult result = em_virtual_run(fence, &all);
     r->flags = flags;
+    if (!result)
+        result = virtual_allocate_saved(r);
     r->acquired = true;
     if (r->written)
         virtual_save_bytes(r);
@@ -103,14 +119,14 @@ static CUresult virtual_release(void *owner, uint64_t sequence, bool write_back)
     const struct em_graphics_memory *m = r->storage->memory;
     (void)sequence;
     (void)write_back;
-    if (r->saved) { // READ_ONLY
+    if (r->is_saved) {
         uint32_t keys = dm_pkey_enter();
         kn_copy((void *)(uintptr_t)m->address, r->saved, m->size_B);
         dm_pkey_leave(keys);
     }
     dm_free(r->saved);
     r->saved = NULL;
-    r->acquired = r->written = false;
+    r->is_saved = r->acquired = r->written = false;
     r->storage->unmaps_done++;
     return CUDA_SUCCESS;
 }
