@@ -305,10 +305,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct world w;
     struct fuzz_input in = {data, data + size};
-    const char *personality = getenv("CARDLESS_PERSONALITY");
     CUcontext context = fuzz_context();
     memset(&w, 0, sizeof w);
-    w.manual = !personality || strcmp(personality, "driver-580");
+    w.manual = !fuzz_is_driver_580();
     for (unsigned i = 0; i < OBJECTS; i++)
         make_object(&in, &w.object[i]);
     for (unsigned n = 0; n < STEPS && fuzz_more(&in); n++)

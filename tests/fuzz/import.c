@@ -292,9 +292,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (r && valid) {
         // "ownership moves" only on success. Driver 580 closes files that are no memory
         // (recorded: x_extmem import_fd).
-        const char *personality = getenv("CARDLESS_PERSONALITY");
-        const bool closes =
-            personality && !strcmp(personality, "driver-580") && r == CUDA_ERROR_UNKNOWN;
+        const bool closes = fuzz_is_driver_580() && r == CUDA_ERROR_UNKNOWN;
         FUZZ_CHECK((fcntl(f.fd, F_GETFD) < 0) == closes, "a refused descriptor is %s (result %d)",
                    closes ? "open" : "closed", (int)r);
         if (!closes)

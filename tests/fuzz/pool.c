@@ -28,9 +28,8 @@ static void free_one(struct model *m, struct allocation *a, bool later);
 // immediately", but the driver does not destroy an imported pool then (recorded: pool_imports).
 void pl_free_imports(struct model *m, const struct pool *p)
 {
-    const char *personality = getenv("CARDLESS_PERSONALITY");
     bool refused = false;
-    if (!p->imported || !personality || strcmp(personality, "driver-580"))
+    if (!p->imported || !fuzz_is_driver_580())
         return;
     for (unsigned i = 0; i < ALLOCATIONS; i++) {
         struct allocation *a = &m->allocations[i];
