@@ -17,7 +17,7 @@ struct registered {
     struct em_virtual_storage *storage; // its storage at registration: a reference
     unsigned flags;                     // of the mapping that was acquired
     bool acquired, written;
-    // READ_ONLY: "CUDA will not write to this resource". If it does, graphics must not see it: space
+    // READ_ONLY: "CUDA will not write to this resource". If it does, graphics must not see it: room
     // for the bytes before the first write, and whether they are there.
     unsigned char *saved;
     bool is_saved;
