@@ -447,7 +447,7 @@ typedef struct cardlessProcess_st {
 CUresult cardlessCardGetCount(int *count);
 
 /* Describe a card. Return CUDA_ERROR_INVALID_DEVICE if `ordinal` is not a card. The UUID is that of
- * cuDeviceGetUuid; finding it may load Vulkan. */
+ * cuDeviceGetUuid; finding it may load Vulkan drivers. */
 CUresult cardlessCardGet(cardlessCard *card, int ordinal);
 CUresult cardlessCardGetUuid(CUuuid *uuid, int ordinal);
 CUresult cardlessCardGetAttribute(int *value, CUdevice_attribute attribute, int ordinal);

@@ -67,8 +67,6 @@ VKAPI_ATTR VkResult VKAPI_CALL vl_CreateInstance(const VkInstanceCreateInfo *inf
     }
     i->key = key_of(*out);
     i->handle = *out;
-    i->drivers = info->pApplicationInfo && info->pApplicationInfo->pApplicationName &&
-                 !strcmp(info->pApplicationInfo->pApplicationName, "cardless");
     i->get = get;
     i->get_physical = get_physical;
 #define FILL(name) i->name = (PFN_vk##name)get(*out, "vk" #name);

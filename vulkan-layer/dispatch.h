@@ -145,7 +145,6 @@ struct vl_instance {
     void *key; // the loader's dispatch table: the first word of the instance and of its physical
                // devices
     VkInstance handle;
-    bool drivers; // made by libcuda.so.1, which looks for the software device (emulator/device)
     PFN_vkGetInstanceProcAddr get;
     PFN_GetPhysicalDeviceProcAddr get_physical; // NULL if the next one is too old to have it
     VL_INSTANCE_FUNCTIONS(VL_MEMBER)

@@ -27,11 +27,11 @@ bool vl_as_nvidia(void)
     return as_nvidia;
 }
 
-// Returns whether it was a software device. A real card is presented as it is, and libcuda.so.1
-// gets the true answers.
-static bool change_properties(const struct vl_instance *i, VkPhysicalDeviceProperties *p)
+// Returns whether it was a software device. A real card is presented as it is. libcuda.so.1 asks the
+// drivers, without layers, and gets the true answers.
+static bool change_properties(VkPhysicalDeviceProperties *p)
 {
-    if (i->drivers || p->deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU)
+    if (p->deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU)
         return false;
     p->vendorID = VENDOR_NVIDIA;
     p->deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
@@ -43,7 +43,7 @@ static VKAPI_ATTR void VKAPI_CALL get_properties(VkPhysicalDevice physical,
 {
     struct vl_instance *i = vl_instance_of(physical);
     i->GetPhysicalDeviceProperties(physical, out);
-    change_properties(i, out);
+    change_properties(out);
 }
 const PFN_vkGetPhysicalDeviceProperties vl_hook_GetPhysicalDeviceProperties = get_properties;
 
@@ -53,7 +53,7 @@ static VKAPI_ATTR void VKAPI_CALL get_properties_2(VkPhysicalDevice physical,
     struct vl_instance *i = vl_instance_of(physical);
     (i->GetPhysicalDeviceProperties2 ? i->GetPhysicalDeviceProperties2
                                      : i->GetPhysicalDeviceProperties2KHR)(physical, out);
-    if (!change_properties(i, &out->properties))
+    if (!change_properties(&out->properties))
         return;
     // Output structs, which the program owns.
     VkPhysicalDeviceDriverProperties *driver = (VkPhysicalDeviceDriverProperties *)vl_find(

@@ -75,14 +75,14 @@ static inline unsigned em_device_architecture(const struct em_device *device)
 
 // Returns the device's UUID. If this process can use a software Vulkan device, card 0 has the same
 // UUID, because programs match the devices of CUDA and Vulkan by UUID. CARDLESS_UUID overrides the
-// UUID of card 0. The first call may load Vulkan. Precondition: em_lock NOT held.
+// UUID of card 0. The first call may load Vulkan drivers. Precondition: em_lock NOT held.
 void em_device_uuid(const struct em_device *device, unsigned char out[16]);
 
-// The two halves of em_device_uuid. The first one may load Vulkan, and needs no list of devices.
-// The second one loads nothing: without the first one, it returns a UUID of Cardless's own.
+// The two halves of em_device_uuid. The first one may load Vulkan drivers, and needs no list of
+// devices. The second one loads nothing: without the first one, it returns a UUID of Cardless's own.
 void em_device_uuid_find(void);
 void em_device_uuid_found(const struct em_device *device, unsigned char out[16]);
 
 // Finds the UUID of the first software Vulkan device (uuid.c). Returns 0, or a negative errno if
-// there is no such device. Slow, because it creates a Vulkan instance.
+// there is no such device. Slow, because it loads Vulkan drivers.
 int em_vulkan_uuid(unsigned char out[16]);

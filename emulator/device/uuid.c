@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The UUIDs of devices. Card 0 gets its UUID from Vulkan if the process can load Vulkan, which is
-// never required.
+// The UUIDs of devices. Card 0 gets its UUID from a Vulkan driver if the process can load one,
+// which is never required.
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdint.h>
@@ -9,9 +9,9 @@
 #include "config.h"
 #include "device.h"
 #include "hash.h"
-#include "keep_libraries.h"
 #include "lock.h"
 #include "mutex.h"
+#include "vulkan_drivers.h"
 
 // The part of Vulkan that this file needs, copied from the specification, so that building Cardless
 // does not need the headers of Vulkan.
@@ -25,6 +25,7 @@ enum {
     VK_DEVICE_IS_CPU = 4,
     VK_INCOMPLETE_RESULT = 5,
     VK_VERSION_1_1 = 1 << 22 | 1 << 12,
+    VK_LOADER_INTERFACE = 5, // between Vulkan's loader and drivers, which may choose a lower one
     DEVICES_ASKED = 16
 };
 
@@ -64,6 +65,7 @@ struct vk_properties {
 
 typedef void (*vk_function)(void);
 typedef vk_function (*vk_get_instance_proc)(void *instance, const char *name);
+typedef int (*vk_negotiate)(uint32_t *version);
 typedef int (*vk_create_instance)(const struct vk_instance_info *info, const void *allocator,
                                   void **instance);
 typedef void (*vk_destroy_instance)(void *instance, const void *allocator);
@@ -94,28 +96,55 @@ static int find_uuid(vk_get_instance_proc get, void *instance, unsigned char out
     return -ENODEV;
 }
 
-int em_vulkan_uuid(unsigned char out[16])
+// Returns the driver's vk_icdGetInstanceProcAddr, or NULL if the library is no driver.
+static vk_get_instance_proc load_driver(const char *path)
+{
+    // The library is never closed, because drivers keep threads and thread keys that need its code,
+    // and memory that LeakSanitizer finds through their global variables.
+    void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+    vk_get_instance_proc get =
+        library ? (vk_get_instance_proc)(uintptr_t)dlsym(library, "vk_icdGetInstanceProcAddr")
+                : NULL;
+    if (!get)
+        return NULL;
+    static const char name[] = "vk_icdNegotiateLoaderICDInterfaceVersion";
+    vk_negotiate negotiate = (vk_negotiate)(uintptr_t)dlsym(library, name);
+    if (!negotiate)
+        negotiate = (vk_negotiate)get(NULL, name);
+    uint32_t version = VK_LOADER_INTERFACE;
+    return negotiate && negotiate(&version) ? NULL : get;
+}
+
+static int ask_driver(const char *path, unsigned char out[16])
 {
     void *instance = NULL;
-    struct em_libraries *before = em_libraries_now();
-    // The library is never closed, because drivers keep threads and thread keys that need its code.
-    void *library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
-    vk_get_instance_proc get =
-        library ? (vk_get_instance_proc)(uintptr_t)dlsym(library, "vkGetInstanceProcAddr") : NULL;
+    vk_get_instance_proc get = load_driver(path);
     vk_create_instance create = get ? (vk_create_instance)get(NULL, "vkCreateInstance") : NULL;
     struct vk_application_info application = {
         .type = VK_TYPE_APPLICATION_INFO, .application = "cardless", .api_version = VK_VERSION_1_1};
     struct vk_instance_info info = {.type = VK_TYPE_INSTANCE_CREATE_INFO,
                                     .application = &application};
-    bool created = create && !create(&info, NULL, &instance);
-    int e = created ? find_uuid(get, instance, out) : -ENODEV;
-    // The loader unloads its drivers with the instance. LeakSanitizer would then report the memory
-    // that a driver's global variables refer to (Mesa: 128 bytes about the processor) as a leak.
-    em_libraries_keep_new(before);
-    vk_destroy_instance destroy =
-        created ? (vk_destroy_instance)get(instance, "vkDestroyInstance") : NULL;
+    if (!create || create(&info, NULL, &instance))
+        return -ENODEV;
+    const int e = find_uuid(get, instance, out);
+    vk_destroy_instance destroy = (vk_destroy_instance)get(instance, "vkDestroyInstance");
     if (destroy)
         destroy(instance, NULL);
+    return e;
+}
+
+// Asks the drivers and not Vulkan's loader, which holds a mutex while it loads them: a thread in it
+// waits for the dynamic loader, whose lock another thread holds in a library's constructor. That
+// constructor must not wait for the mutex of Vulkan's loader. The last driver comes first, because
+// Vulkan's loader lists the devices in that order.
+int em_vulkan_uuid(unsigned char out[16])
+{
+    struct em_vulkan_drivers drivers;
+    int e = -ENODEV;
+    em_vulkan_drivers_find(&drivers);
+    for (unsigned i = drivers.count; e && i; i--)
+        e = ask_driver(drivers.library[i - 1], out);
+    em_vulkan_drivers_free(&drivers);
     return e;
 }
 
@@ -148,7 +177,7 @@ static bool vulkan_was_asked(void)
     return asked;
 }
 
-// Holds no lock while Vulkan is loaded, because another thread may hold the lock of the dynamic
+// Holds no lock while drivers are loaded, because another thread may hold the lock of the dynamic
 // loader and be in a constructor that calls CUDA. If two threads ask at the same time, the first
 // answer counts.
 static void ask_vulkan(void)
