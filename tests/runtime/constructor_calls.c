@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Calls of a library's constructor, while a call of another thread opens a library itself. The
-// constructor's thread holds the dynamic loader's lock, for which the other thread waits. So the
-// constructor's calls should wait for nothing that the other thread holds.
+// Calls of a library's constructor, while a call of another thread, of CUDA or Vulkan, opens a
+// library itself. The constructor's thread holds the dynamic loader's lock, for which the other
+// thread waits. So the constructor's calls should wait for nothing that the other thread holds.
 #include "expect.h"
 
 #include <dlfcn.h>
@@ -16,7 +16,7 @@ enum { SECONDS = 20, BLOCKED_US = 50000, TEXT_B = 1024 };
 
 static struct {
     const char *library; // that the first thread's call opens
-    void (*call)(void);  // of both threads
+    void (*call)(void);  // of the constructor
     pthread_t second;
     sem_t begun; // the constructor runs
     bool armed, opened;
@@ -51,18 +51,26 @@ EXPORT void *dlopen(const char *path, int flags)
     return real(path, flags);
 }
 
-static void run(const char *library, void (*call)(void))
+// Makes the first call, and the second one in a constructor. Returns whether the first call has
+// opened the library.
+static bool run_both(const char *library, void (*first)(void), void (*second)(void))
 {
     step.library = library;
-    step.call = call;
+    step.call = second;
     step.armed = true;
     EXPECT_EQ(sem_init(&step.begun, 0, 0), 0);
     alarm(SECONDS);
-    call();
-    EXPECT(step.opened);
+    first();
+    step.armed = false;
     if (step.opened)
         EXPECT_EQ(pthread_join(step.second, NULL), 0);
     alarm(0);
+    return step.opened;
+}
+
+static void run(const char *library, void (*call)(void))
+{
+    EXPECT(run_both(library, call, call));
 }
 
 // ---- the driver
@@ -79,7 +87,24 @@ TEST(driver)
     run("libcuda.so.1", first_call);
 }
 
-// The driver asks Vulkan for the UUID.
+// ---- Vulkan
+
+#define VULKAN_DRIVER "libvulkan_" // lavapipe and others of Mesa
+
+static void properties(void)
+{
+    struct cudaDeviceProp p;
+    RT_OK(cudaGetDeviceProperties(&p, 0));
+}
+
+// The driver asks the Vulkan drivers for the UUID.
+TEST(device_properties)
+{
+    first_call();
+    if (!run_both(VULKAN_DRIVER, properties, properties))
+        SKIP("no Vulkan driver was loaded");
+}
+
 TEST(visible_device)
 {
     int report[2], status = -1;
@@ -87,19 +112,45 @@ TEST(visible_device)
     EXPECT_EQ(pipe(report), 0);
     const pid_t child = fork();
     if (!child) {
-        struct cudaDeviceProp properties;
-        RT_MUST(cudaGetDeviceProperties(&properties, 0));
+        struct cudaDeviceProp p;
+        RT_MUST(cudaGetDeviceProperties(&p, 0));
         int n = snprintf(visible, sizeof visible, "GPU-");
         for (int i = 0; i < 16; i++)
             n += snprintf(visible + n, sizeof visible - (size_t)n, "%02x",
-                          (unsigned char)properties.uuid.bytes[i]);
+                          (unsigned char)p.uuid.bytes[i]);
         _exit(write(report[1], visible, (size_t)n) != n);
     }
     EXPECT_EQ(waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 0);
     EXPECT(read(report[0], visible, sizeof visible - 1) > 4);
     test_setting("CUDA_VISIBLE_DEVICES", visible);
-    run("libvulkan", first_call);
+    if (!run_both(VULKAN_DRIVER, first_call, first_call))
+        SKIP("no Vulkan driver was loaded");
+}
+
+static int (*create_instance)(const void *info, const void *allocator, void **instance);
+
+static void use_vulkan(void)
+{
+    const struct {
+        int type; // VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO
+        const void *members[7];
+    } info = {.type = 1};
+    void *instance;
+    EXPECT_EQ(create_instance(&info, NULL, &instance), 0);
+}
+
+// The program's own call of Vulkan's loader, which holds its mutex while it loads drivers.
+TEST(in_vulkan)
+{
+    void *library = dlopen("libvulkan.so.1", RTLD_NOW);
+    void *create = library ? dlsym(library, "vkCreateInstance") : NULL;
+    if (!create)
+        SKIP("no libvulkan.so.1");
+    memcpy(&create_instance, &create, sizeof create);
+    first_call();
+    if (!run_both(VULKAN_DRIVER, use_vulkan, properties))
+        SKIP("no Vulkan driver was loaded");
 }
 
 // ---- compressed kernels
@@ -196,4 +247,5 @@ TEST(host_kernels)
     run("libffi", find_host_kernel);
 }
 
-TESTS(CASE(driver), CASE(visible_device), CASE(lz4), CASE(zstd), CASE(host_kernels))
+TESTS(CASE(driver), CASE(device_properties), CASE(visible_device), CASE(in_vulkan), CASE(lz4),
+      CASE(zstd), CASE(host_kernels))

@@ -31,6 +31,18 @@ SETTINGS = {
     'CARDLESS_CPU_MASK': '0',
     'CARDLESS_VULKAN_MEMORY': 'noncoherent',
 }
+# Variables that lead to drivers of Vulkan, and the folder with the manifest below the test's own.
+DRIVERS = {
+    'VK_DRIVER_FILES': 'vulkan/icd.d',
+    'VK_ICD_FILENAMES': 'vulkan/icd.d/planted.json',
+    'VK_ADD_DRIVER_FILES': 'vulkan/icd.d',
+    'XDG_CONFIG_HOME': '',
+    'XDG_CONFIG_DIRS': '',
+    'XDG_DATA_HOME': '',
+    'XDG_DATA_DIRS': '',
+}
+MANIFEST = ('{"file_format_version": "1.0.0", '
+            '"ICD": {"library_path": "planted.so", "api_version": "1.1.0"}}')
 failures = []
 
 
@@ -41,7 +53,7 @@ def expect(condition, *what):
 
 
 def run(program, settings, **how):
-    plain = {k: v for k, v in os.environ.items() if not k.startswith('CARDLESS')}
+    plain = {k: v for k, v in os.environ.items() if not k.startswith(('CARDLESS', 'VK_', 'XDG_'))}
     r = subprocess.run([program], env={**plain, **settings}, capture_output=True, text=True,
                        timeout=60, **how)
     expect(r.returncode == 0, program, settings, r)
@@ -106,6 +118,9 @@ def test_secure(how, program, folder, start):
         expect(r.stdout == without.stdout, how, settings, r.stdout, without.stdout)
         expect(' is ignored' in r.stderr and r.stderr.count('ignored') == 1, how, r.stderr)
         expect(sorted(os.listdir(folder)) == before, how, 'wrote', os.listdir(folder))
+    for name, below in DRIVERS.items():
+        r = run(program, {name: str(program.parent / below)}, **start)
+        expect(r.stdout == without.stdout, how, name, r.stdout, without.stdout)
     expect('ignored' not in without.stderr, how, without.stderr)
     print(f'{how}: tested')
     return True
@@ -142,12 +157,18 @@ with tempfile.TemporaryDirectory() as name:
     top = Path(name)
     top.chmod(0o755)
     (top / 'plain').mkdir()
+    (top / 'vulkan/icd.d').mkdir(parents=True)
+    (top / 'vulkan/icd.d/planted.json').write_text(MANIFEST)
     # A twin without raised rights: every setting has an effect.
     plain = run(sys.argv[1], {}).stdout
     for key, setting in SETTINGS.items():
         r = run(sys.argv[1], {key: setting})
         if key not in ('CARDLESS_PKEYS',):  # not every processor has keys
             expect(r.stdout != plain or 'report' in r.stderr, key, 'has no effect', r.stdout)
+    for key, folder in DRIVERS.items():
+        r = run(sys.argv[1], {key: str(top / folder)})
+        expect('Vulkan drivers 1\n' in r.stdout, key, 'has no effect', r.stdout)
+    expect('Vulkan drivers 0\n' in plain, plain)
     test_files(sys.argv[1], top / 'plain')
     tested = [test_secure(*case) for case in raised(sys.argv[1], top)]
 if failures:
