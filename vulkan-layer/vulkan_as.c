@@ -27,8 +27,8 @@ bool vl_as_nvidia(void)
     return as_nvidia;
 }
 
-// Returns whether it was a software device. A real card is presented as it is. libcuda.so.1 asks the
-// drivers, without layers, and gets the true answers.
+// Returns whether it was a software device. A real card is presented as it is. libcuda.so.1 asks
+// the drivers, without layers, and gets the true answers.
 static bool change_properties(VkPhysicalDeviceProperties *p)
 {
     if (p->deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU)

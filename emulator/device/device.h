@@ -79,7 +79,8 @@ static inline unsigned em_device_architecture(const struct em_device *device)
 void em_device_uuid(const struct em_device *device, unsigned char out[16]);
 
 // The two halves of em_device_uuid. The first one may load Vulkan drivers, and needs no list of
-// devices. The second one loads nothing: without the first one, it returns a UUID of Cardless's own.
+// devices. The second one loads nothing: without the first one, it returns a UUID of Cardless's
+// own.
 void em_device_uuid_find(void);
 void em_device_uuid_found(const struct em_device *device, unsigned char out[16]);
 

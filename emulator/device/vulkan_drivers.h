@@ -12,8 +12,9 @@ struct em_vulkan_drivers {
 };
 
 // Finds the libraries of all drivers, in the order in which Vulkan's loader reads their manifests.
-// Leaves out manifests that cannot be read, drivers for another architecture or after the 64th, and
-// all further ones if memory runs out. Loads nothing. Files are read: precondition: em_lock NOT
-// held.
+// Leaves out manifests that cannot be read or for which memory runs out, and drivers for another
+// architecture or after the 64th. Reads files, and loads nothing. Precondition: em_lock NOT held.
 void em_vulkan_drivers_find(struct em_vulkan_drivers *out);
+
+// Frees the names of the libraries.
 void em_vulkan_drivers_free(struct em_vulkan_drivers *drivers);
