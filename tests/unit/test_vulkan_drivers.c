@@ -182,6 +182,7 @@ TEST(standard_folders)
     set("XDG_DATA_HOME", "%/share");
     EXPECT_STR(found(), "test6.so test2.so test3.so test7.so test5.so");
     set("XDG_CONFIG_HOME", ""); // as if it were not set
+    EXPECT_STR(found(), "test1.so test2.so test3.so test7.so test5.so");
     unsetenv("HOME");
     EXPECT_STR(found(), "test2.so test3.so test7.so test5.so");
     end();
