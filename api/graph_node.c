@@ -382,7 +382,8 @@ CUresult api_cuDeviceGraphMemTrim(CUdevice device)
 
 CUresult api_cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
 {
-    return em_graph_memory_get(device, attr, value);
+    CUresult r = em_writable_object("value", value, sizeof(cuuint64_t));
+    return r ? r : em_graph_memory_get(device, attr, value);
 }
 
 CUresult api_cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Calls of signal handlers. A call that begins inside another one of its thread is one of a
-// handler, unless the driver runs a function of the program, such as a callback. It might wait for
-// its own thread, so it fails if this library is in code that is not re-entrant, or if the driver
-// would refuse it.
+// Calls of signal handlers. A nested call comes from a signal handler, unless the driver is running
+// a callback. It is refused if it could deadlock with the call that it interrupted: if this library
+// is in code that is not re-entrant, or if the driver would refuse it.
 #pragma once
 #include <stdbool.h>
 

@@ -58,8 +58,9 @@ void em_end_inside(struct em_thread *self)
         self->quick = !em_recording;
 }
 
-// The name of a call that is refused. If the caller is still that of the interrupted call, the
-// handler has called the driver itself: libcudart would refuse its own call (cardlessMayCall).
+// The name of a call that is refused. If `caller` has not changed since the interrupted call began,
+// the handler has called the driver directly, because libcudart refuses its own calls before they
+// reach the driver (cardlessMayCall).
 static const char *refused_name(const struct em_thread *self)
 {
     return self->caller == self->entry_caller ? self->entry->name : em_entry_name();

@@ -53,12 +53,11 @@ extern DM_HIDDEN bool em_tracing_text; // CARDLESS_TRACE is set; likewise
 // beginning of each call of a thread that is not `quick`.
 void em_thread_start(void);
 
-// A call may begin inside another one of its thread. If the driver has called a function of the
-// program (em_program_begin) which makes it, it is a call like others. Otherwise a signal handler
-// makes it, or a callback of a library that the driver uses, and it is refused: the interrupted
-// call may hold a lock of the driver or be in malloc, and the inner one would wait for it. em_begin
-// calls em_begin_inside, the call then asks em_permitted or em_refuse_or_record and does nothing
-// more if that fails, and em_end calls em_end_inside.
+// A nested call is normal while the driver runs a callback of the program (em_program_begin). Any
+// other nested call comes from a signal handler, or from a callback of a library that the driver
+// uses. It is refused, because the outer call may hold a lock of the driver or be in malloc, and
+// the nested one would wait for it. em_begin calls em_begin_inside, the call then asks em_permitted
+// or em_refuse_or_record and does nothing more if that fails, and em_end calls em_end_inside.
 
 // Whether a call that begins now has to be refused.
 static inline bool em_must_refuse(const struct em_thread *self)
@@ -178,6 +177,13 @@ static inline const struct em_entry *em_named_entry(void)
 {
     const struct em_thread *self = em_thread();
     return self->entry && self->caller ? self->caller : self->entry;
+}
+
+// Whether the entry is of a library (cardlessCaller) and not of the driver, which alone names
+// handles.
+static inline bool em_is_of_library(const struct em_entry *entry)
+{
+    return entry && entry->description && !entry->description->handle_text;
 }
 
 // The return address of the call that em_named_entry names, or NULL if it is unknown.

@@ -63,60 +63,42 @@ static unsigned long count_message(const void *origin)
     return 0;
 }
 
-// A sentence of the catalogue, with the names of the API whose call is explained.
-struct sentence {
-    char text[512];
-};
-
-static struct sentence sentence_of(const char *text)
-{
-    struct sentence s;
-    const struct em_entry *named = em_named_entry();
-    snprintf(s.text, sizeof s.text, "%s", text);
-    if (named != em_self.entry && named->names)
-        em_api_names(s.text, sizeof s.text, named->names);
-    return s;
-}
-
 // Returns false if the file cannot be opened or written.
-static bool write_json(enum em_diagnostic id, const char *entry, const char *where,
-                       const char *result, const char *text)
+static bool write_json(const struct em_finding *f)
 {
     char line[4096] = "{";
     size_t used = 1, size = sizeof line - 4;
-    em_json_member(line, size, &used, "id", catalogue[id].id);
-    em_json_member(line, size, &used, "severity", severity_names[catalogue[id].severity]);
-    em_json_member(line, size, &used, "entry", entry);
-    em_json_member(line, size, &used, "call", where);
-    em_json_member(line, size, &used, "result", result ? result : em_error_name(CUDA_SUCCESS));
-    em_json_member(line, size, &used, "text", text);
-    em_json_member(line, size, &used, "advice", sentence_of(catalogue[id].advice).text);
-    if (id != EM_DIAG_GENERAL) {
+    em_json_member(line, size, &used, "id", f->id);
+    em_json_member(line, size, &used, "severity", f->severity);
+    em_json_member(line, size, &used, "entry", f->entry);
+    em_json_member(line, size, &used, "call", f->call);
+    em_json_member(line, size, &used, "result", f->result);
+    em_json_member(line, size, &used, "text", f->text);
+    em_json_member(line, size, &used, "advice", f->advice);
+    if (*f->title) {
         char page[96];
         snprintf(page, sizeof page, "docs/generated/diagnostics.md#%c%s, which tools/docs makes",
-                 catalogue[id].id[0] | 0x20, catalogue[id].id + 1);
+                 f->id[0] | 0x20, f->id + 1);
         em_json_member(line, size, &used, "see", page);
     }
     used += (size_t)snprintf(line + used, sizeof line - used, "}\n");
     return em_sink_write(&sink.json, "CARDLESS_DIAGNOSTICS", em_config()->sink_path, line, used);
 }
 
-static void write_text(enum em_diagnostic id, const char *entry, const char *where,
-                       const char *result, const char *text, unsigned long before)
+static void write_text(const struct em_finding *f, bool failed)
 {
     char line[4096];
     int n;
-    if (id == EM_DIAG_GENERAL)
-        n = snprintf(line, sizeof line, "cardless: %s (%s): %s: %s\n", entry, where,
-                     result ? result : em_error_name(CUDA_SUCCESS), text);
+    if (!*f->title)
+        n = snprintf(line, sizeof line, "cardless: %s (%s): %s: %s\n", f->entry, f->call, f->result,
+                     f->text);
     else
-        n = snprintf(line, sizeof line, "cardless: [%s %s] %s (%s)%s%s: %s\n    %s; %s\n",
-                     catalogue[id].id, severity_names[catalogue[id].severity], entry, where,
-                     result ? ": " : "", result ? result : "", text,
-                     sentence_of(catalogue[id].title).text, sentence_of(catalogue[id].advice).text);
+        n = snprintf(line, sizeof line, "cardless: [%s %s] %s (%s)%s%s: %s\n    %s; %s\n", f->id,
+                     f->severity, f->entry, f->call, failed ? ": " : "", failed ? f->result : "",
+                     f->text, f->title, f->advice);
     size_t used = n < 0 ? 0 : (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
     em_sink_write_all(STDERR_FILENO, line, used);
-    if (before + 1 == SHOWN_MAX) {
+    if (f->before + 1 == SHOWN_MAX) {
         n = snprintf(line, sizeof line,
                      "cardless: further errors like the last one will not be shown\n");
         em_sink_write_all(STDERR_FILENO, line, (size_t)n);
@@ -185,33 +167,44 @@ static bool reports_wanted(void)
     return em_config()->sink != EM_SINK_OFF || em_findings_wanted();
 }
 
+// Uses the names of the API whose call is explained: the driver's, or a library's.
+static void use_names(char *text, size_t size)
+{
+    const struct em_entry *named = em_named_entry();
+    if (em_is_of_library(named) && named->names)
+        em_api_names(text, size, named->names);
+}
+
 // Shows a text to the user as it was asked for. Precondition: sink.lock held.
 static void show_text(enum em_diagnostic id, const void *origin, const char *result,
                       const char *text)
 {
     dm_assert_locked(&sink.lock);
-    char where[64];
+    char where[64], title[512], advice[512];
     em_call_text(em_call_now(), where, sizeof where);
+    snprintf(title, sizeof title, "%s", id == EM_DIAG_GENERAL ? "" : catalogue[id].title);
+    snprintf(advice, sizeof advice, "%s", catalogue[id].advice);
+    use_names(title, sizeof title);
+    use_names(advice, sizeof advice);
+    const struct em_finding finding = {
+        .id = catalogue[id].id,
+        .severity = severity_names[catalogue[id].severity],
+        .title = title,
+        .advice = advice,
+        .entry = em_entry_name(),
+        .call = where,
+        .result = result ? result : em_error_name(CUDA_SUCCESS),
+        .text = text,
+        .origin = origin,
+        .site = em_call_site(),
+        .before = count_message(origin),
+    };
     const enum em_sink wanted = em_config()->sink;
-    unsigned long before = count_message(origin);
-    bool written = wanted == EM_SINK_JSON && write_json(id, em_entry_name(), where, result, text);
-    const bool recorded =
-        em_findings_wanted() && em_finding_write(&(struct em_finding){
-                                    .id = catalogue[id].id,
-                                    .severity = severity_names[catalogue[id].severity],
-                                    .title = id == EM_DIAG_GENERAL ? "" : catalogue[id].title,
-                                    .advice = catalogue[id].advice,
-                                    .entry = em_entry_name(),
-                                    .call = where,
-                                    .result = result ? result : em_error_name(CUDA_SUCCESS),
-                                    .text = text,
-                                    .origin = origin,
-                                    .site = em_call_site(),
-                                    .before = before,
-                                });
+    bool written = wanted == EM_SINK_JSON && write_json(&finding);
+    const bool recorded = em_findings_wanted() && em_finding_write(&finding);
     written |= wanted == EM_SINK_OFF || (wanted == EM_SINK_READER && recorded);
-    if (!written && before < SHOWN_MAX)
-        write_text(id, em_entry_name(), where, result, text, before);
+    if (!written && finding.before < SHOWN_MAX)
+        write_text(&finding, result != NULL);
 }
 
 // `result` is the name of the code, or NULL if the call goes on. `origin` identifies the message.
@@ -236,8 +229,7 @@ static void report(enum em_diagnostic id, const void *origin, CUresult code, con
     const struct em_entry *entry = em_self.entry, *named = em_named_entry();
     if (named != entry && entry->list && named->list)
         em_argument_names(text, sizeof text, entry->list, named->list);
-    if (named != entry && named->names)
-        em_api_names(text, sizeof text, named->names);
+    use_names(text, sizeof text);
     const bool held = keep_texts(text);
     if (em_unlikely(em_recording))
         em_record_diagnostic(catalogue[id].id, code, text);

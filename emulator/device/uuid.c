@@ -133,10 +133,10 @@ static int ask_driver(const char *path, unsigned char out[16])
     return e;
 }
 
-// Asks the drivers and not Vulkan's loader, which holds a mutex while it loads them: a thread in it
-// waits for the dynamic loader, whose lock another thread holds in a library's constructor. That
-// constructor must not wait for the mutex of Vulkan's loader. The last driver comes first, because
-// Vulkan's loader lists the devices in that order.
+// Asks the drivers directly. Vulkan's loader holds a mutex while it calls dlopen: if a library's
+// constructor, which runs with the dynamic loader's lock, came to Vulkan's loader as well, the two
+// threads would deadlock. The last driver comes first, because Vulkan's loader lists the devices in
+// that order.
 int em_vulkan_uuid(unsigned char out[16])
 {
     struct em_vulkan_drivers drivers;

@@ -246,15 +246,17 @@ void em_order_report(const struct em_order_record *older, const struct em_footpr
     em_order.found++;
     // In the name of the call that submitted the newer access, whichever thread runs it.
     struct em_thread *self = &em_self;
-    const struct em_entry *entry = self->entry, *caller = self->caller;
+    const struct em_entry *entry = self->entry, *caller = self->caller,
+                          *entry_caller = self->entry_caller;
     uint64_t number = self->number, calls = self->calls;
     self->entry = who->entry;
-    self->caller = NULL;
+    self->caller = self->entry_caller = em_is_of_library(who->entry) ? who->entry : NULL;
     self->number = who->call >> 40;
     self->calls = who->call & ((UINT64_C(1) << 40) - 1);
     report(older, bytes, who, point);
     self->entry = entry;
     self->caller = caller;
+    self->entry_caller = entry_caller;
     self->number = number;
     self->calls = calls;
     em_check_found();

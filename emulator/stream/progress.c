@@ -29,17 +29,19 @@ static CUresult run_for(struct em_command *c)
     if (c->ops->place == EM_HOST_THREAD)
         return em_command_run(c);
     struct em_thread *self = &em_self;
-    const struct em_entry *entry = self->entry, *caller = self->caller;
+    const struct em_entry *entry = self->entry, *caller = self->caller,
+                          *entry_caller = self->entry_caller;
     uint64_t number = self->number, calls = self->calls;
     bool inside = self->in_command;
     self->in_command = true;
     self->entry = c->entry;
-    self->caller = NULL;
+    self->caller = self->entry_caller = em_is_of_library(c->entry) ? c->entry : NULL;
     self->number = c->call >> 40;
     self->calls = c->call & ((UINT64_C(1) << 40) - 1);
     CUresult r = em_command_run(c);
     self->entry = entry;
     self->caller = caller;
+    self->entry_caller = entry_caller;
     self->number = number;
     self->calls = calls;
     self->in_command = inside;

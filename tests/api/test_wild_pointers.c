@@ -269,8 +269,8 @@ TEST(endless_texts)
     EXPECT_ERROR(cuModuleGetGlobal(&address, &size_B, module, text), CUDA_ERROR_INVALID_VALUE);
 }
 
-// Memory for a text that ends before the text does.
-TEST(short_texts)
+// Memory for a result that ends before the result does.
+TEST(short_memory)
 {
     start();
     char *end = last_page();
@@ -282,8 +282,16 @@ TEST(short_texts)
     EXPECT_ERROR(cuDeviceGetPCIBusId(end - 6, WHOLE, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuDeviceGetName(end - 6, 100, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT(!memcmp(end - 6, "xxxxxx", 6));
+
+    CUmemoryPool pool;
+    EXPECT_OK(cuDeviceGetDefaultMemPool(&pool, 0));
+    EXPECT_ERROR(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, end - 4),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, end - 4));
+    EXPECT_ERROR(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, end - 4),
+                 CUDA_ERROR_INVALID_VALUE);
 }
 
 TESTS(CASE(set_access), CASE(pointer_attributes), CASE(range_attributes), CASE(context_parameters),
       CASE(batches), CASE(launches), CASE(nodes), CASE(values), CASE(blocked_signals),
-      CASE(endless_texts), CASE(short_texts))
+      CASE(endless_texts), CASE(short_memory))

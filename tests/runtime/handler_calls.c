@@ -367,7 +367,7 @@ TEST(fork_inside_a_registration)
 
 // ---- forks while other threads register
 
-enum { FORKS = 100 };
+enum { FORKS = SANITIZED ? 5 : 100, EVERY_US = SANITIZED ? 20000 : 1000 };
 
 static pthread_t forking;
 static volatile sig_atomic_t forks, lost, is_child, ended;
@@ -399,7 +399,7 @@ static void *send_signals(void *unused)
 {
     while (!ended) {
         pthread_kill(forking, SIGUSR1);
-        usleep(1000);
+        usleep(EVERY_US);
     }
     return unused;
 }

@@ -68,6 +68,42 @@ TEST(names_of_the_catalogue)
                cudaErrorInvalidValue, "pass cudaHostRegisterReadOnly");
 }
 
+// The ordering checker reports in the name of the call that submitted the newer access.
+TEST(names_of_the_order_checker)
+{
+    cudaStream_t one, two;
+    cudaMemPool_t pool;
+    void *memory;
+    test_setting("CARDLESS_CHECK", "order");
+    RT_MUST(cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking));
+    RT_MUST(cudaStreamCreateWithFlags(&two, cudaStreamNonBlocking));
+    RT_MUST(cudaDeviceGetDefaultMemPool(&pool, 0));
+    RT_OK(cudaMallocFromPoolAsync(&memory, 4096, pool, one));
+    RT_OK(cudaMemsetAsync(memory, 1, 4096, two));
+    RT_OK(cudaDeviceSynchronize());
+    EXPECT(test_was_reported("\"entry\":\"cudaMemsetAsync\""));
+    EXPECT(test_was_reported("cudaMallocAsync"));
+    EXPECT(!test_was_reported("cuMemAllocAsync"));
+}
+
+// Programs that read findings, such as `cardless run --report`, get the same names.
+TEST(names_in_findings)
+{
+    char path[] = "/tmp/cardless-test-XXXXXX", text[8192] = "";
+    cudaArray_t array;
+    const int fd = mkstemp(path);
+    EXPECT(fd >= 0);
+    test_setting("CARDLESS_FINDINGS", path);
+    const struct cudaChannelFormatDesc channel =
+        cudaCreateChannelDesc(8, 0, 0, 0, cudaChannelFormatKindUnsigned);
+    RT_ERROR(cudaMallocArray(&array, &channel, 8, 8, cudaArrayCubemap), cudaErrorInvalidValue);
+    EXPECT(read(fd, text, sizeof text - 1) > 0);
+    EXPECT(strstr(text, "set cudaArrayCubemap, make"));
+    EXPECT(!strstr(text, "CUDA_ARRAY3D"));
+    close(fd);
+    unlink(path);
+}
+
 // Pointers to outputs, wherever they lead. wrong_calls.c tests them in every call.
 TEST(outputs)
 {
@@ -143,4 +179,5 @@ TEST(after_a_fault)
 }
 
 TESTS(CASE(found_by_the_runtime), CASE(found_by_the_driver), CASE(names_of_the_catalogue),
-      CASE(outputs), CASE(one_message_each), CASE(after_a_fault))
+      CASE(names_of_the_order_checker), CASE(names_in_findings), CASE(outputs),
+      CASE(one_message_each), CASE(after_a_fault))

@@ -13,9 +13,9 @@ static const char *const levels[] = {
     [LEVEL_NOTE] = "note", [LEVEL_WARNING] = "warning", [LEVEL_ERROR] = "error"};
 
 static const struct {
-    const char *id, *severity, *title, *advice;
+    const char *id, *severity, *title;
 } rules[] = {
-#define EM_DIAGNOSTIC(id, severity, title, advice) {#id, #severity, title, advice},
+#define EM_DIAGNOSTIC(id, severity, title, advice) {#id, #severity, title},
 #include "../../emulator/core/diagnostics.def"
 #undef EM_DIAGNOSTIC
 };
@@ -29,12 +29,14 @@ static void member(FILE *to, const char *name, const char *value)
     fputc('"', to);
 }
 
-static bool is_used(const struct findings *f, const char *id)
+// The first finding of a rule, or NULL. Its sentences have the names of the API that the program
+// uses.
+static const struct finding *first_of(const struct findings *f, const char *id)
 {
     for (size_t i = 0; i < f->count; i++)
         if (!strcmp(f->list[i]->id, id))
-            return true;
-    return false;
+            return f->list[i];
+    return NULL;
 }
 
 static const char *rule_level(unsigned rule)
@@ -46,11 +48,11 @@ static const char *rule_level(unsigned rule)
 
 // Where the documentation of a rule is. Without a URL (option `help_url` of the build), the text
 // names the page.
-static void write_help(FILE *to, unsigned rule)
+static void write_help(FILE *to, unsigned rule, const struct finding *first)
 {
     const char *id = rules[rule].id;
     fputs(", \"help\": {\"text\": \"", to);
-    json_text(to, *rules[rule].advice ? rules[rule].advice : "the text of the result says why");
+    json_text(to, *first->advice ? first->advice : "the text of the result says why");
     if (!strcmp(id, "GENERAL")) {
         fputs("\"}", to);
         return;
@@ -69,15 +71,16 @@ static void write_rules(FILE *to, const struct findings *f, unsigned index[RULES
 {
     unsigned count = 0;
     for (unsigned i = 0; i < RULES; i++) {
-        if (!is_used(f, rules[i].id))
+        const struct finding *first = first_of(f, rules[i].id);
+        if (!first)
             continue;
         index[i] = count++;
         fprintf(to, "%s          {", count > 1 ? ",\n" : "");
         member(to, "id", rules[i].id);
         fputs(", \"shortDescription\": {", to);
-        member(to, "text", rules[i].title);
+        member(to, "text", *first->title ? first->title : rules[i].title);
         fprintf(to, "}, \"defaultConfiguration\": {\"level\": \"%s\"}", rule_level(i));
-        write_help(to, i);
+        write_help(to, i, first);
         fputc('}', to);
     }
 }

@@ -33,6 +33,9 @@ RENAMED = {
     'cuSurfObjectDestroy': 'cudaDestroySurfaceObject',
     'cuDeviceGetUuid': 'cudaGetDeviceProperties',
 }
+# Types likewise.
+RENAMED_TYPES = {'CUfilter_mode': 'cudaTextureFilterMode',
+                 'CUaddress_mode': 'cudaTextureAddressMode'}
 # The same value means another type of memory in the runtime API.
 DIFFERENT = {'CU_MEMORYTYPE_ARRAY'}
 
@@ -165,6 +168,10 @@ def main():
                  [n for n in runtime.enums if n.startswith('cuda')])
     pairs = enums | pair([n for n in driver.handles if n.startswith('CU')],
                          [n for n in runtime.handles if n.startswith('cuda')])
+    assert RENAMED_TYPES.keys() <= driver.enums.keys()
+    assert set(RENAMED_TYPES.values()) <= runtime.enums.keys()
+    enums |= RENAMED_TYPES
+    pairs |= enums
     pairs |= constants(driver, runtime, enums) | families(driver, runtime, enums)
     pairs |= dict(functions(Table(driver_table), Table(runtime_table)))
     text = '// SPDX-License-Identifier: MIT\n// Made by runtime_names.py. Do not edit.\n' \

@@ -118,8 +118,11 @@ CUresult em_pool_set_attribute(CUmemoryPool handle, CUmemPool_attribute attr, co
 CUresult em_pool_get_attribute(CUmemoryPool handle, CUmemPool_attribute attr, void *value)
 {
     struct em_pool *p;
+    CUresult r = em_writable_object("value", value, value_size(attr));
+    if (r)
+        return r;
     em_lock();
-    CUresult r = own_pool(handle, &p);
+    r = own_pool(handle, &p);
     if (!r)
         r = get_attribute(p, attr, value);
     em_unlock();
