@@ -95,7 +95,7 @@ static void in_child(void)
 static void describe_fault(const struct dm_fault *fault)
 {
     static const char before[] = "cardless: host code must not access device memory: ",
-                      after[] = "; copy it with cuMemcpyDtoH or cuMemcpyHtoD\n";
+                      after[] = "; copy it with cudaMemcpy, cuMemcpyDtoH or cuMemcpyHtoD\n";
     char line[256];
     if (fault->kind != DM_FAULT_PKEY)
         return;

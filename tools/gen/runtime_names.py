@@ -22,6 +22,11 @@ from apigen.table import Table, write  # noqa: E402
 # Functions whose names no rule relates.
 RENAMED = {
     'cuCtxSynchronize': 'cudaDeviceSynchronize',
+    'cuCtxGetLimit': 'cudaDeviceGetLimit',
+    'cuCtxSetLimit': 'cudaDeviceSetLimit',
+    'cuCtxEnablePeerAccess': 'cudaDeviceEnablePeerAccess',
+    'cuCtxDisablePeerAccess': 'cudaDeviceDisablePeerAccess',
+    'cuLaunchKernelEx': 'cudaLaunchKernelExC',
     'cuArrayCreate': 'cudaMallocArray',
     'cuArray3DCreate': 'cudaMalloc3DArray',
     'cuArrayDestroy': 'cudaFreeArray',
