@@ -71,6 +71,7 @@ uint32_t em_record_take_blocks(uint32_t count)
 {
     enum { AHEAD = 64 };
     const uint32_t block = __atomic_fetch_add(&recorder.blocks, count, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&recorder.header->blocks, count, __ATOMIC_RELAXED);
     if (block >= AHEAD && block % AHEAD + count > AHEAD - 1 && !check_file(0))
         fallocate(recorder.file.fd, FALLOC_FL_KEEP_SIZE,
                   (off_t)em_record_block_offset(block + count), (off_t)RF_BLOCK_B * AHEAD);

@@ -226,6 +226,21 @@ def check_compare(folder):
     assert 'The second run makes 3 more calls here, and then goes on as the first.' in text, text
 
 
+def check_cut(folder):
+    """A recording whose end is missing is not taken for a whole one."""
+    path, _ = record(folder, 'return')
+    whole = open(path, 'rb').read()
+    cut = os.path.join(folder, 'cut.cardless')
+    for size in (66000, len(whole) - 1):
+        with open(cut, 'wb') as f:
+            f.write(whole[:size])
+        assert '# parts are missing: ' in run('trace', cut), size
+        r = subprocess.run([*WRAPPER, TOOL, 'trace', '--compare', cut, path], capture_output=True,
+                           check=False)
+        assert r.returncode and b'Parts of the recordings are missing: ' in r.stdout, r
+    assert '# parts are missing' not in run('trace', path)
+
+
 def check_perfetto(folder):
     path, _ = record(folder, 'graph')
     out = os.path.join(folder, 'events.json')

@@ -24,7 +24,7 @@ static const char usage[] =
     "  --summary            counts and times by call and by kind of command\n"
     "\n"
     "Exit status: 0; 1 if two runs differ; 2 if the arguments are wrong; 3 if a file cannot be\n"
-    "read or written.\n";
+    "read or written, or if parts of the compared runs are missing.\n";
 
 enum { UNREADABLE = 3 };
 

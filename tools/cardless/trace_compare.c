@@ -137,7 +137,8 @@ static void print_difference(const struct list *a, const struct list *b, size_t 
 static void explain(const struct list *a, const struct list *b, size_t i, FILE *out)
 {
     const char *what = a->of_commands ? "command" : "call";
-    fprintf(out, "%s: the runs differ first at %s %zu\n", a->name, what, i + 1);
+    fprintf(out, "%s: the runs differ first at %s %zu\n", *a->name ? a->name : b->name, what,
+            i + 1);
     for (size_t k = i > SHOWN_BEFORE ? i - SHOWN_BEFORE : 0; k < i; k++)
         print_item(a, k, "  both   ", out);
     if (i < a->count)
@@ -163,7 +164,8 @@ static void explain(const struct list *a, const struct list *b, size_t i, FILE *
 
 // ---- lists
 
-// The calls of thread `index`, or the commands of stream `index` that no graph launched.
+// The calls of thread `index`, or the commands of stream `index` that no graph launched. An index
+// of TRACE_NONE is a thread or stream that the run does not have: it gives an empty list.
 static bool make_list(const struct trace_model *m, bool of_commands, uint32_t index,
                       struct list *out)
 {
@@ -175,7 +177,9 @@ static bool make_list(const struct trace_model *m, bool of_commands, uint32_t in
         if (of_commands ? m->commands[i].stream == index && m->commands[i].launch == TRACE_NONE
                         : m->calls[i].thread == index)
             out->items[out->count++] = i;
-    if (of_commands)
+    if (index == TRACE_NONE)
+        out->count = 0;
+    else if (of_commands)
         snprintf(out->name, sizeof out->name, "%s", m->streams[index].name);
     else
         snprintf(out->name, sizeof out->name, "thread %llu",
@@ -235,20 +239,41 @@ static uint32_t same_stream(const struct trace_model *m, const struct trace_stre
     return TRACE_NONE;
 }
 
+// Threads of the driver's own have the number 0.
+static bool compare_threads(const struct trace_model *a, const struct trace_model *b,
+                            struct difference *first)
+{
+    bool works = true;
+    for (uint32_t i = 0; i < a->thread_count && works; i++)
+        if (a->threads[i].number)
+            works = compare_pair(a, b, false, i, same_thread(b, &a->threads[i]), first);
+    for (uint32_t i = 0; i < b->thread_count && works; i++)
+        if (b->threads[i].number && same_thread(a, &b->threads[i]) == TRACE_NONE)
+            works = compare_pair(a, b, false, TRACE_NONE, i, first);
+    return works;
+}
+
+static bool compare_streams(const struct trace_model *a, const struct trace_model *b,
+                            struct difference *first)
+{
+    bool works = true;
+    for (uint32_t i = 0; i < a->stream_count && works; i++)
+        works = compare_pair(a, b, true, i, same_stream(b, &a->streams[i]), first);
+    for (uint32_t i = 0; i < b->stream_count && works; i++)
+        if (same_stream(a, &b->streams[i]) == TRACE_NONE)
+            works = compare_pair(a, b, true, TRACE_NONE, i, first);
+    return works;
+}
+
 int trace_compare(const struct trace_model *a, const struct trace_model *b, FILE *out)
 {
     struct difference first = {.found = false};
-    bool works = true;
-    for (uint32_t i = 0; i < a->thread_count && works; i++) {
-        const uint32_t other = same_thread(b, &a->threads[i]);
-        if (a->threads[i].number && other != TRACE_NONE)
-            works = compare_pair(a, b, false, i, other, &first);
-    }
-    for (uint32_t i = 0; i < a->stream_count && works && !first.found; i++) {
-        const uint32_t other = same_stream(b, &a->streams[i]);
-        if (other != TRACE_NONE)
-            works = compare_pair(a, b, true, i, other, &first);
-    }
+    if (a->file.lost || b->file.lost)
+        fprintf(out, "Parts of the recordings are missing: %u of the first, %u of the second.\n",
+                a->file.lost, b->file.lost);
+    bool works = compare_threads(a, b, &first);
+    if (works && !first.found)
+        works = compare_streams(a, b, &first);
     if (!works) {
         fprintf(stderr, "cardless: out of memory\n");
         return 3;
@@ -256,7 +281,7 @@ int trace_compare(const struct trace_model *a, const struct trace_model *b, FILE
     if (!first.found) {
         fprintf(out, "The runs do not differ: %zu calls, %zu commands.\n", a->call_count,
                 a->command_count);
-        return 0;
+        return a->file.lost || b->file.lost ? 3 : 0;
     }
     struct list x, y;
     if (make_list(a, first.of_commands, first.a, &x)) {

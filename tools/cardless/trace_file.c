@@ -44,8 +44,10 @@ static void drop_copies(struct trace_file *f)
 
 static bool add_block(struct trace_file *f, const struct rf_block *head, uint64_t offset)
 {
-    const size_t left = f->size_B - offset - sizeof *head;
-    const size_t most = RF_BLOCK_B - sizeof *head < left ? RF_BLOCK_B - sizeof *head : left;
+    const size_t left = f->size_B - offset - sizeof *head, room = RF_BLOCK_B - sizeof *head;
+    const size_t most = room < left ? room : left;
+    // A window is in the file as a whole, a chunk as far as it is used.
+    f->lost += left < (head->kind == RF_WINDOW ? room : head->used_B);
     if (!(f->block_count & (f->block_count - 1))) { // a power of two: full
         const size_t capacity = f->block_count ? 2 * f->block_count : 1;
         struct trace_block *more = realloc(f->blocks, capacity * sizeof *more);
@@ -79,6 +81,7 @@ static bool find_blocks(struct trace_file *f)
                 return false;
         } else if (head.kind == RF_TABLES || head.kind == RF_CONTENT) {
             const uint64_t left = f->size_B - at - sizeof head;
+            f->lost += left < head.used_B;
             if (head.kind == RF_TABLES)
                 trace_tables_read(f, head.thread, f->bytes + at + sizeof head,
                                   head.used_B < left ? head.used_B : left);
@@ -86,6 +89,8 @@ static bool find_blocks(struct trace_file *f)
                 next = at + (uint64_t)head.sequence * RF_BLOCK_B;
         }
     }
+    const uint64_t whole = f->size_B / RF_BLOCK_B; // blocks of which the file has at least a part
+    f->lost += whole < f->header.blocks ? (uint32_t)(f->header.blocks - whole) : 0;
     if (f->block_count)
         qsort(f->blocks, f->block_count, sizeof *f->blocks, compare_blocks);
     drop_copies(f);
