@@ -27,6 +27,7 @@ PUBLIC = 'include'
 # Left out: programs that ran on the card, which stay as they were.
 EXCEPT = 'tests/silicon/probes/'
 WARNINGS = ['-std=gnu11', '-Wall', '-Wextra', '-Werror', '-Wno-unused-parameter']
+OF_GCC = ('-MF', '-mmemset-strategy', '-mmemcpy-strategy')  # not of each compiler, and of no header
 KEPT = ('-D', '-m', '-pthread')
 
 
@@ -39,7 +40,7 @@ def flags_of(command, folder):
             yield '-I' + os.path.normpath(os.path.join(folder, flag[2:]))
         elif flag.startswith('-isystem'):
             yield flag
-        elif flag.startswith(KEPT) and not flag.startswith('-MF'):
+        elif flag.startswith(KEPT) and not flag.startswith(OF_GCC):
             yield flag
 
 
