@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include "error.h"
+#include "lock.h"
 #include "message.h"
 #include "thread.h"
 
@@ -30,30 +31,48 @@ static bool searched; // for the library, successfully or not
 #define STRING_OF(name) #name
 #define STRING(name) STRING_OF(name)
 
-// Threads that do this at the same time find and store the same functions. No lock makes them wait
-// for each other: one of them may be in the constructor of a library, with the dynamic loader's
-// lock, and another one wait for that lock in dlopen or dlsym.
-static void driver_load(void)
+// What the driver exports.
+struct functions {
+    struct rt_cu cu;
+    struct rt_cardless cardless;
+};
+
+static void find_functions(void *driver, struct functions *f)
 {
-    void *found = dlopen("libcuda.so.1", RTLD_NOW), *symbol;
-    if (found) {
-#define STORE(to, name)                                                                            \
-    symbol = dlsym(found, name);                                                                   \
-    if (symbol)                                                                                    \
-        __atomic_store_n(&(to), (__typeof__(to))symbol, __ATOMIC_RELAXED);
-#define RT_CU(name) STORE(rt_cu.name, STRING(name))
+    void *symbol;
+#define RT_CU(name)                                                                                \
+    symbol = dlsym(driver, STRING(name));                                                          \
+    f->cu.name = (__typeof__(f->cu.name))(symbol ? symbol : (void *)driver_lacks);
 #include "driver_functions.def"
 #undef RT_CU
-#define RT_CARDLESS(name) STORE(rt_cardless.name, #name)
-        RT_CARDLESS_FUNCTIONS(RT_CARDLESS)
+#define RT_CARDLESS(name) f->cardless.name = (__typeof__(name) *)dlsym(driver, #name);
+    RT_CARDLESS_FUNCTIONS(RT_CARDLESS)
 #undef RT_CARDLESS
-        if (rt_cardless.cardlessGetRecorder)
-            __atomic_store_n(&rt_recorder,
-                             (const struct rt_recorder *)rt_cardless.cardlessGetRecorder(),
-                             __ATOMIC_RELAXED);
-        __atomic_store_n(&library, found, __ATOMIC_RELEASE);
+}
+
+// No lock is held inside the dynamic loader: another thread may be there, in the constructor of a
+// library, and wait for this one. So several threads may search, and the first one stores what it
+// found. From then on, other threads read it without a lock, and it never changes.
+static void driver_load(void)
+{
+    struct functions found;
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    if (driver)
+        find_functions(driver, &found);
+    const struct rt_recorder *recorder =
+        driver && found.cardless.cardlessGetRecorder
+            ? (const struct rt_recorder *)found.cardless.cardlessGetRecorder()
+            : NULL;
+
+    rt_lock();
+    if (driver && !library) {
+        rt_cu = found.cu;
+        rt_cardless = found.cardless;
+        rt_recorder = recorder;
+        __atomic_store_n(&library, driver, __ATOMIC_RELEASE);
     }
     __atomic_store_n(&searched, true, __ATOMIC_RELEASE);
+    rt_unlock();
 }
 
 bool rt_driver_is_loaded(void)

@@ -2,59 +2,20 @@
 // Registry: the fat binaries of the program, and the kernels and variables in them.
 #include "registry.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fat_binary.h"
+#include "lock.h"
 #include "thread.h"
 
-// Guards the three tables below and the links between their elements.
-//
-// A thread must not call the driver while it holds this mutex, because the driver may wait for the
-// dynamic loader's lock. Another thread that opens a library holds that lock, and waits for this
-// mutex to register the library's kernels.
-static pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
-
+// rt_lock guards the three tables below and the links between their elements.
 static struct rt_binary *binaries;       // by handle, in the order of registration
 static struct rt_symbol *symbols;        // by host address; `same_host` links those of one address
 static struct rt_symbol *symbols_in_use; // by `device`; one symbol for each device address
 
 static atomic_bool incomplete; // memory has run out during a registration
-
-static sigset_t signals_before; // the signal mask of the thread that holds the mutex
-
-// Blocks all signals as well: a handler that came here would wait for its own thread, and in the
-// child of one that forks, the mutex could stay locked for ever.
-static void registry_lock(void)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_mutex_lock(&registry_mutex);
-    signals_before = before;
-}
-
-static void registry_unlock(void)
-{
-    const sigset_t before = signals_before;
-    pthread_mutex_unlock(&registry_mutex);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
-// ---- forks
-
-// A child has only the thread that called fork. If another thread held the mutex at that moment, it
-// would stay locked in the child for ever, and the child would wait for it when it unregisters its
-// binaries at exit. So the forking thread takes the mutex before, and both processes release it.
-//
-// Runs when this library is loaded. If there is no memory for the handlers, forks do without them.
-__attribute__((constructor)) static void registry_watch_forks(void)
-{
-    (void)pthread_atfork(registry_lock, registry_unlock, registry_unlock);
-}
 
 // ---- memory
 
@@ -111,7 +72,7 @@ static bool symbol_is_at(const struct rt_symbol *symbol, const void *address)
 
 struct rt_binary *rt_registry_add(const void *image)
 {
-    registry_lock();
+    rt_lock();
     struct rt_binary *binary = calloc(1, sizeof *binary);
     bool added = false;
     if (binary) {
@@ -127,11 +88,11 @@ struct rt_binary *rt_registry_add(const void *image)
         free(binary);
         binary = NULL;
     }
-    registry_unlock();
+    rt_unlock();
     return binary;
 }
 
-// Called with registry_mutex held.
+// Called between rt_lock and rt_unlock.
 static struct rt_binary *binary_find(void **handle)
 {
     struct rt_binary *binary = NULL;
@@ -140,7 +101,7 @@ static struct rt_binary *binary_find(void **handle)
 }
 
 // Takes a symbol out of its list of symbols of one host address.
-// Called with registry_mutex held.
+// Called between rt_lock and rt_unlock.
 static void symbol_unlink_host(struct rt_symbol *symbol)
 {
     struct rt_symbol *first = NULL;
@@ -160,7 +121,7 @@ static void symbol_unlink_host(struct rt_symbol *symbol)
 
 void rt_registry_remove(void **handle)
 {
-    registry_lock();
+    rt_lock();
     struct rt_binary *binary = binary_find(handle);
     if (binary) {
         HASH_DEL(binaries, binary);
@@ -171,24 +132,24 @@ void rt_registry_remove(void **handle)
         }
         atomic_fetch_add(&removals, 1);
     }
-    registry_unlock();
+    rt_unlock();
     if (binary)
         rt_registry_release(binary);
 }
 
 struct rt_binary *rt_registry_hold(void **handle)
 {
-    registry_lock();
+    rt_lock();
     struct rt_binary *binary = binary_find(handle);
     if (binary)
         binary->references++;
-    registry_unlock();
+    rt_unlock();
     return binary;
 }
 
 void rt_registry_release(struct rt_binary *binary)
 {
-    registry_lock();
+    rt_lock();
     if (--binary->references == 0) {
         for (struct rt_symbol *s = binary->symbols, *next; s; s = next) {
             next = s->next;
@@ -196,20 +157,20 @@ void rt_registry_release(struct rt_binary *binary)
         }
         rt_binary_retire(binary);
     }
-    registry_unlock();
+    rt_unlock();
 }
 
 struct rt_binary *rt_registry_next(struct rt_binary *previous)
 {
     struct rt_binary *next = NULL;
-    registry_lock();
+    rt_lock();
     if (!previous)
         next = binaries;
     else if (binary_find((void **)previous)) // else it was unregistered, and the list ends
         next = previous->hh.next;
     if (next)
         next->references++;
-    registry_unlock();
+    rt_unlock();
     if (previous)
         rt_registry_release(previous);
     return next;
@@ -219,7 +180,7 @@ struct rt_binary *rt_registry_next(struct rt_binary *previous)
 
 // Adds a symbol to the table `symbols`, after those of the same host address. Returns false if out
 // of memory.
-// Called with registry_mutex held.
+// Called between rt_lock and rt_unlock.
 static bool symbol_insert(struct rt_symbol *symbol)
 {
     struct rt_symbol *last = NULL;
@@ -237,7 +198,7 @@ static bool symbol_insert(struct rt_symbol *symbol)
 void rt_registry_symbol(void **handle, enum rt_symbol_kind kind, const void *host, const char *name,
                         size_t size)
 {
-    registry_lock();
+    rt_lock();
     struct rt_binary *binary = binary_find(handle);
     struct rt_symbol *symbol = binary ? calloc(1, sizeof *symbol) : NULL;
     if (symbol) {
@@ -252,7 +213,7 @@ void rt_registry_symbol(void **handle, enum rt_symbol_kind kind, const void *hos
     } else if (binary) {
         rt_registry_out_of_memory();
     }
-    registry_unlock();
+    rt_unlock();
 }
 
 static struct rt_symbol *registry_look_up(const void *host)
@@ -262,13 +223,13 @@ static struct rt_symbol *registry_look_up(const void *host)
         return slot->symbol;
 
     struct rt_symbol *symbol = NULL;
-    registry_lock();
+    rt_lock();
     HASH_FIND_PTR(symbols, &host, symbol);
     if (!symbol)
         HASH_FIND(by_device, symbols_in_use, &host, sizeof host, symbol);
     if (symbol && !symbol_is_at(symbol, host)) // the address is a CUkernel, for example
         symbol = NULL;
-    registry_unlock();
+    rt_unlock();
 
     if (symbol)
         *slot = (struct recent_slot){host, symbol};
@@ -286,15 +247,15 @@ struct rt_symbol *rt_registry_find(const void *host)
 struct rt_symbol *rt_registry_find_device(const void *device)
 {
     struct rt_symbol *symbol = NULL;
-    registry_lock();
+    rt_lock();
     HASH_FIND(by_device, symbols_in_use, &device, sizeof device, symbol);
-    registry_unlock();
+    rt_unlock();
     return symbol;
 }
 
 void rt_registry_set_device(struct rt_symbol *symbol, void *device)
 {
-    registry_lock();
+    rt_lock();
     if (!symbol->by_device.tbl) { // else another thread has set it meanwhile
         symbol->device = device;
         // Two variables of one name may share their memory. The table has the first one.
@@ -303,5 +264,5 @@ void rt_registry_set_device(struct rt_symbol *symbol, void *device)
         if (!other)
             HASH_ADD_KEYPTR(by_device, symbols_in_use, &symbol->device, sizeof device, symbol);
     }
-    registry_unlock();
+    rt_unlock();
 }
