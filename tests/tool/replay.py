@@ -107,6 +107,7 @@ def check_descriptors(folder):
                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limit))
     assert r.returncode == 0, r
     all_same(r.stdout)
+    assert 'note: exports of memory, to which other programs may have written: 50\n' in r.stdout, r
 
 
 def check_functions(folder):

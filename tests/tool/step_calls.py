@@ -77,8 +77,10 @@ command 2, {COMMAND}
 
 # The same commands from the standard input and from a file; empty lines; the end of the input.
 r = step(SHARE, commands="until cuMemset*\n\nbogus\nnext 0\nnext x\n")
-assert r.returncode == 0 and "the program has ended" in r.stdout, r
-assert "#9 cuMemsetD8_v2(" in r.stdout and r.stdout.endswith("the program has ended\n"), r
+assert r.returncode == 3 and "#9 cuMemsetD8_v2(" in r.stdout, r
+assert r.stdout.endswith("the program has ended before cuMemset*\n"), r
+r = step(SHARE, commands="until cuMemset*\nnext 9\n")
+assert r.returncode == 0 and r.stdout.endswith("the program has ended\n"), r
 r = step(SHARE, commands="until cuMemset*\nbogus\nnext 0\nnext x\nnext\n\n")
 assert r.returncode == 0 and "until NAME, u" in r.stdout, r
 assert "0 is not a number from 1" in r.stdout and "x is not a number from 1" in r.stdout, r
@@ -92,6 +94,13 @@ with tempfile.TemporaryDirectory() as folder:
     with open(output, encoding="utf-8") as f:
         text = f.read()
     assert "command 1, legacy stream: memset: writes 4128768 bytes at memory 3\n" in text, text
+
+# A name that does not come, in a program that is stepped and in one that makes no call.
+r = step("--do", "until cuMemset*; until cuNothing", SHARE)
+assert r.returncode == 3 and r.stdout.endswith("\nthe program has ended before cuNothing\n"), r
+assert "made no call" not in r.stderr, r
+r = step("--do", "until cuInit", "false")
+assert r.returncode == 1, r
 
 # Diagnostics: one by its id, and any.
 for name in ("B01", "diagnostic"):

@@ -133,6 +133,24 @@ def check_fork_without_handlers(folder):
     assert run('trace', path).count('cuMemAlloc_v2') == 2
 
 
+def check_wrong_path(folder):
+    """The program does not run if the file cannot be made."""
+    file = os.path.join(folder, 'file')
+    open(file, 'wb').close()
+    for option, path, why in (('trace', '/nowhere/run.cardless', 'No such file or directory'),
+                              ('trace', '/nowhere/run.txt', 'No such file or directory'),
+                              ('trace', file + '/run.cardless', 'Not a directory'),
+                              ('trace', folder, 'Is a directory'),
+                              ('diagnostics', 'json:' + folder, 'Is a directory')):
+        r = subprocess.run([*WRAPPER, TOOL, 'run', '--' + option, path, '--', 'echo', 'it ran'],
+                           capture_output=True, text=True, timeout=60)
+        path = path.removeprefix('json:')
+        assert r.returncode == 126 and r.stdout == '', r
+        assert r.stderr == f'cardless: --{option}: cannot write {path}: {why}\n', r
+    subprocess.run([*WRAPPER, TOOL, 'run', '--trace', folder + '/none-%p.txt', '--', 'true'],
+                   timeout=60, check=True)
+
+
 def check_relative_path(folder):
     """The file is in the folder of `cardless run`, wherever the program goes."""
     subprocess.run([*WRAPPER, TOOL, 'run', '--diagnostics', 'off', '--trace', 'relative.cardless',
@@ -213,15 +231,18 @@ def check_compare(folder):
     second = os.path.join(folder, 'second.cardless')
     os.rename(record(folder, 'return')[0], second)
     first, _ = record(folder, 'return')
-    assert run('trace', '--compare', second, first).startswith('The runs do not differ: 34 calls')
+    assert run('trace', '--compare', first, second).startswith(
+        f'first:  {first}\nsecond: {second}\nThe runs do not differ: 34 calls, ')
+    run('trace', '--compare', first, status=2)
     other, _ = record(folder, 'diverge')
-    text = run('trace', '--compare', other, first, status=1)
+    text = run('trace', '--compare', first, other, status=1)
+    assert run('trace', first, other, '--compare', status=1) == text
     assert 'thread 1: the runs differ first at call 26\n' in text, text
     assert re.search(r'first  #26 cuMemsetD32Async\(dstDevice=memory \d, ui=9,', text), text
     assert re.search(r'second #26 cuMemsetD32Async\(dstDevice=memory \d, ui=8,', text), text
     assert 'They differ in ui=9 and ui=8.' in text
     crashed, _ = record(folder, 'skip')
-    text = run('trace', '--compare', first, crashed, status=1)
+    text = run('trace', '--compare', crashed, first, status=1)
     assert 'first  #18 cuMemFree_v2(dptr=0x1234)' in text, text
     assert 'The second run makes 3 more calls here, and then goes on as the first.' in text, text
 

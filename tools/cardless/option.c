@@ -3,9 +3,12 @@
 #include "option.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 bool option_is_number(const char *value)
 {
@@ -27,5 +30,25 @@ bool option_is_policy(const char *value)
     fprintf(stderr,
             "cardless: --policy takes eager, lazy, seed:N, schedule:LIST or parallel, not %s\n",
             value);
+    return false;
+}
+
+bool option_can_write(const char *option, const char *path)
+{
+    char folder[PATH_MAX] = ".";
+    struct stat s;
+    const char *name = strrchr(path, '/');
+    if (name)
+        snprintf(folder, sizeof folder, "%.*s/.", (int)(name - path), path);
+    if (strchr(folder, '%'))
+        return true;
+    if (!stat(path, &s)) {
+        if (!S_ISDIR(s.st_mode) && !access(path, W_OK))
+            return true;
+        errno = S_ISDIR(s.st_mode) ? EISDIR : errno;
+    } else if (!access(folder, W_OK | X_OK)) {
+        return true;
+    }
+    fprintf(stderr, "cardless: --%s: cannot write %s: %s\n", option, path, strerror(errno));
     return false;
 }

@@ -7,3 +7,7 @@
 bool option_is_number(const char *value);
 // Whether it is a value of --policy. Returns false after a message.
 bool option_is_policy(const char *value);
+// Whether the file of an option can be written, or made. Returns false after a message. The library
+// opens it later: this is so that a wrong path stops a run before its program starts. `%p` in the
+// path stands for the number of a process, so a folder with it is not looked for.
+bool option_can_write(const char *option, const char *path);

@@ -240,7 +240,7 @@ static void print_sums(const struct trace_model *m, const struct replay_shared *
 static void print_cause(const struct replay_shared *shared, uint32_t call)
 {
     static const enum replay_note lacks[] = {REPLAY_NOTE_MISSING, REPLAY_NOTE_EMPTY,
-                                             REPLAY_NOTE_SHARED};
+                                             REPLAY_NOTE_SHARED, REPLAY_NOTE_EXPORT};
     size_t count = 0;
     for (uint32_t i = 0; i < call; i++)
         count += shared->calls[i].state == REPLAY_SKIPPED;

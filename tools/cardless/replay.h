@@ -36,6 +36,7 @@
     X(MISSING, "calls that read bytes that were not kept")                                         \
     X(SET, "calls that read pinned or managed memory, which was set as recorded and not compared") \
     X(SHARED, "imports of memory of another program, whose later writes are unknown")              \
+    X(EXPORT, "exports of memory, to which other programs may have written")                       \
     X(TIME, "results and outputs that depend on time, and differ")
 
 enum replay_reason {

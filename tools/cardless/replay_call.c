@@ -35,6 +35,13 @@ static const struct {
 };
 // Their outputs are times.
 static const char *const timed[] = {"cuEventElapsedTime*"};
+// Other programs may open the memory.
+static const char *const exports[] = {
+    "cuMemExportToShareableHandle",
+    "cuMemGetHandleForAddressRange",
+    "cuMemPoolExport*",
+    "cuIpcGetMemHandle",
+};
 // They ask if work has ended, and there is a call that waits for it.
 static const struct {
     const char *query, *wait;
@@ -107,10 +114,10 @@ static CUresult settle(struct replay_job *job, CUresult result, uint32_t *made)
     return result;
 }
 
-static bool is_timed(const char *name)
+static bool matches(const char *name, const char *const *patterns, unsigned count)
 {
-    for (unsigned i = 0; i < sizeof timed / sizeof *timed; i++)
-        if (!fnmatch(timed[i], name, 0))
+    for (unsigned i = 0; i < count; i++)
+        if (!fnmatch(patterns[i], name, 0))
             return true;
     return false;
 }
@@ -127,7 +134,7 @@ static bool compare(struct replay_job *job, CUresult result)
     }
     if (replay_outputs(job))
         return true;
-    if (!is_timed(job->entry->name))
+    if (!matches(job->entry->name, timed, sizeof timed / sizeof *timed))
         return false;
     job->notes |= 1u << REPLAY_NOTE_TIME;
     return true;
@@ -159,6 +166,8 @@ static void make(struct replay_job *job, uint32_t *made)
     const bool same = compare(job, result);
     if (result)
         replay_function_drop(job);
+    else if (matches(job->entry->name, exports, sizeof exports / sizeof *exports))
+        job->notes |= 1u << REPLAY_NOTE_EXPORT;
     pthread_mutex_unlock(&r->lock);
     state->state = same ? REPLAY_SAME : REPLAY_DIFFERS;
     if (!same)

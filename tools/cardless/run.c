@@ -371,7 +371,7 @@ int cmd_run(int argc, char **argv)
     };
     enum layer layer = LAYER_ON;
     bool as_nvidia = false, redirect = true, contents = false;
-    const char *recording = NULL;
+    const char *recording = NULL, *trace = NULL, *json = NULL;
     struct report report = {.count = 0};
     int c;
     while ((c = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
@@ -383,8 +383,12 @@ int cmd_run(int argc, char **argv)
             return 2;
         as_nvidia |= c == 'a';
         contents |= c == 'C';
-        if (c == 't')
+        if (c == 't') {
+            trace = optarg;
             recording = is_recording(optarg) ? optarg : NULL;
+        }
+        if (c == 'g')
+            json = !strncmp(optarg, "json:", 5) ? optarg + 5 : NULL;
     }
     if (optind >= argc) {
         fputs(usage, stderr);
@@ -404,6 +408,9 @@ int cmd_run(int argc, char **argv)
         fprintf(stderr, "cardless: out of memory for the environment\n");
         return 126;
     }
+    if ((trace && !option_can_write("trace", trace)) ||
+        (json && !option_can_write("diagnostics", json)))
+        return 126;
     if (start_layer(layer, as_nvidia) || (recording && !remove_recording(recording)))
         return 126;
     if (report_is_wanted(&report))

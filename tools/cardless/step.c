@@ -44,9 +44,8 @@ static const char usage[] =
     "                       input (help lists them); the program reads an empty one\n"
     "\n"
     "Exit status: that of the program, 130 after the command quit, 2 if the arguments are wrong,\n"
-    "3 if the program ends well and has made no call, or no such warp has run, 126 if the program "
-    "cannot be run, 127\n"
-    "if it is not found.\n";
+    "3 if the program ends well, but made no call or ended before an until, or if no such warp\n"
+    "has run, 126 if the program cannot be run, 127 if it is not found.\n";
 
 enum { NOT_STEPPED = 3, FIRST_FD = 200 };
 

@@ -62,6 +62,7 @@ struct session {
     struct step_lines before;
     bool *told; // by position in model.calls: its result was printed or passed over
     size_t told_count, shown_call; // `shown_call`: the position of the last call that was shown
+    bool in_vain;                  // the last `until` never stopped
 };
 
 // ---- the recording
@@ -405,7 +406,10 @@ static int drive(struct session *s)
         fflush(s->out);
         step_page_go(s->page);
     }
-    if (!all)
+    s->in_vain = goal.kind == TO_NAME;
+    if (s->in_vain)
+        fprintf(s->out, "the program has ended before %s\n", goal.name);
+    else if (!all)
         fprintf(s->out, "the program has ended\n");
     return status;
 }
@@ -439,8 +443,9 @@ int step_calls(char **program, const struct step_calls *options)
     if (status < 0)
         return QUIT;
     const int result = exit_status(status);
-    if (result || stepped)
+    if (result || (stepped && !s.in_vain))
         return result;
-    fprintf(stderr, "cardless step: the program has made no call of the driver\n");
+    if (!stepped)
+        fprintf(stderr, "cardless step: the program has made no call of the driver\n");
     return NOT_STEPPED;
 }

@@ -9,6 +9,7 @@
 
 static const char usage[] =
     "usage: cardless trace [options] FILE\n"
+    "       cardless trace --compare FIRST SECOND\n"
     "\n"
     "Shows a run that `cardless run --trace FILE.cardless -- program` has recorded: each call "
     "with\n"
@@ -18,7 +19,7 @@ static const char usage[] =
     "                       them: name=PATTERN, stream=PATTERN, result=PATTERN, thread=N,\n"
     "                       address=A or A-B, time=A-B in microseconds; * and ? stand for any\n"
     "                       letters\n"
-    "  --compare OTHER      where this run and another one differ first; addresses may differ\n"
+    "  --compare            where two runs differ first; addresses may differ\n"
     "  --perfetto OUT.json  write the run for ui.perfetto.dev and chrome://tracing\n"
     "  --html OUT.html      write a page for a browser: timeline, address space and arrays\n"
     "  --summary            counts and times by call and by kind of command\n"
@@ -28,12 +29,13 @@ static const char usage[] =
 
 enum { UNREADABLE = 3 };
 
-static int compare(const struct trace_model *model, const char *path)
+static int compare(const struct trace_model *model, char *const paths[2])
 {
     struct trace_model other;
-    if (!trace_open(&other, path))
+    if (!trace_open(&other, paths[1]))
         return UNREADABLE;
     trace_find_places(&other);
+    printf("first:  %s\nsecond: %s\n", paths[0], paths[1]);
     const int status = trace_compare(model, &other, stdout);
     trace_close(&other);
     return status;
@@ -43,7 +45,7 @@ int cmd_trace(int argc, char **argv)
 {
     static const struct option options[] = {
         {"filter", required_argument, NULL, 'f'},
-        {"compare", required_argument, NULL, 'c'},
+        {"compare", no_argument, NULL, 'c'},
         {"perfetto", required_argument, NULL, 'p'},
         {"summary", no_argument, NULL, 's'},
         {"html", required_argument, NULL, 'w'},
@@ -52,8 +54,8 @@ int cmd_trace(int argc, char **argv)
     };
     struct trace_filter filter = {.any = false};
     struct trace_model model;
-    bool summary = false;
-    const char *other = NULL, *perfetto = NULL, *html = NULL;
+    bool summary = false, compares = false;
+    const char *perfetto = NULL, *html = NULL;
     int c;
     while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
         if (c == 'h') {
@@ -61,8 +63,7 @@ int cmd_trace(int argc, char **argv)
             return 0;
         }
         summary |= c == 's';
-        if (c == 'c')
-            other = optarg;
+        compares |= c == 'c';
         if (c == 'p')
             perfetto = optarg;
         if (c == 'w')
@@ -70,7 +71,7 @@ int cmd_trace(int argc, char **argv)
         if (c == '?' || (c == 'f' && !trace_filter_read(&filter, optarg)))
             return 2;
     }
-    if (optind + 1 != argc) {
+    if (optind + 1 + compares != argc) {
         fputs(usage, stderr);
         return 2;
     }
@@ -78,8 +79,8 @@ int cmd_trace(int argc, char **argv)
         return UNREADABLE;
     trace_find_places(&model);
     int status = 0;
-    if (other)
-        status = compare(&model, other);
+    if (compares)
+        status = compare(&model, argv + optind);
     else if (perfetto)
         status = trace_write_perfetto(&model, perfetto) ? 0 : UNREADABLE;
     else if (html)
