@@ -85,7 +85,7 @@ static cudaError_t check_pitch(const struct cudaPitchedPtr *pointer, struct cuda
 
 cudaError_t rt_copy_3d_params(const struct cudaMemcpy3DParms *in, CUDA_MEMCPY3D *out)
 {
-    CUmemorytype source, destination;
+    CUmemorytype source = 0, destination = 0;
     size_t source_B = 1, destination_B = 1;
     cudaError_t r = rt_copy_direction(in->kind, &source, &destination);
     if (!r)

@@ -163,7 +163,7 @@ CUresult rt_kernel_function(CUfunction launchable, CUfunction *function)
 
 cudaError_t rt_function(const void *func, CUfunction *function)
 {
-    CUfunction launchable;
+    CUfunction launchable = NULL;
     const cudaError_t error = rt_launchable(func, &launchable);
     if (error != cudaSuccess)
         return error;

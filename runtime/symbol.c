@@ -51,7 +51,7 @@ cudaError_t rt_variable(const void *symbol, CUdeviceptr *address, size_t *size)
 
 cudaError_t rt_cudaGetSymbolAddress(void **devPtr, const void *symbol)
 {
-    CUdeviceptr address;
+    CUdeviceptr address = 0;
     const cudaError_t error = rt_variable(symbol, &address, NULL);
     if (error == cudaSuccess)
         *devPtr = (void *)address;
@@ -65,8 +65,8 @@ cudaError_t rt_cudaGetSymbolSize(size_t *size, const void *symbol)
 
 cudaError_t rt_variable_range(const void *symbol, size_t offset, size_t count, CUdeviceptr *range)
 {
-    CUdeviceptr address;
-    size_t size;
+    CUdeviceptr address = 0;
+    size_t size = 0;
     const cudaError_t error = rt_variable(symbol, &address, &size);
     if (error != cudaSuccess)
         return error;
