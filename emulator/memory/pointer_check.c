@@ -23,8 +23,8 @@ static int guarded_small(void (*access)(void *), void *argument, struct dm_fault
     return dm_guarded_host(access, argument, 0, fault);
 }
 
-// AddressSanitizer must ignore these accesses because the program may pass any range.
-__attribute__((no_sanitize("address"))) static void read_pages(void *argument)
+// Sanitizers must ignore these accesses because the program may pass any range.
+__attribute__((no_sanitize("address", "thread"))) static void read_pages(void *argument)
 {
     const struct range *r = argument;
     for (uintptr_t at = r->first; at < r->last; at = (at | (PAGE_B - 1)) + 1)
@@ -35,7 +35,7 @@ __attribute__((no_sanitize("address"))) static void read_pages(void *argument)
 // Replaces 0 by 0 with compare-and-exchange, which counts as a write in any case, so that the
 // memory does not change even if another thread writes to it at the same time. (Compilers turn an
 // atomic "or" with 0 into a load.)
-__attribute__((no_sanitize("address"))) static void write_byte(uintptr_t at)
+__attribute__((no_sanitize("address", "thread"))) static void write_byte(uintptr_t at)
 {
     volatile unsigned char *p = (volatile unsigned char *)at;
     unsigned char now = 0;
