@@ -189,26 +189,39 @@ static void clear(void *range)
     kn_fill8_rows((void *)(uintptr_t)r->start, r->size, 0, r->size, 1);
 }
 
-// Clears the pages that exist. The others are zero.
+static int clear_range(uint64_t va, uint64_t size)
+{
+    if (!size)
+        return 0;
+    struct dm_range r = {.start = va, .size = size};
+    uint32_t rights = dm_pkey_enter();
+    int status = dm_guarded(clear, &r, NULL);
+    dm_pkey_leave(rights);
+    return status;
+}
+
+// Clears the pages that exist. The others are zero. The pages of a slice do not go away, so the
+// kernel is asked only about those that may be new.
 static int clear_pages(const struct dm_mapping *m)
 {
     const uint64_t first = m->physical->payload, end = first + m->size;
+    uint64_t at = first + m->physical->touched;
     int fd = dm_physical_fd(m->physical);
-    if (fd < 0)
-        return fd;
-    off_t at = (off_t)first;
-    while ((at = lseek(fd, at, SEEK_DATA)) >= 0 && (uint64_t)at < end) {
-        off_t hole = lseek(fd, at, SEEK_HOLE);
-        uint64_t stop = hole < 0 || (uint64_t)hole > end ? end : (uint64_t)hole;
-        struct dm_range r = {.start = m->va + ((uint64_t)at - first), .size = stop - (uint64_t)at};
-        uint32_t rights = dm_pkey_enter();
-        int status = dm_guarded(clear, &r, NULL);
-        dm_pkey_leave(rights);
-        if (status)
-            return status;
-        at = (off_t)stop;
+    int status = fd < 0 ? fd : clear_range(m->va, m->physical->touched);
+    while (!status && at < end) {
+        off_t data = lseek(fd, (off_t)at, SEEK_DATA);
+        if (data < 0 || (uint64_t)data >= end)
+            return data >= 0 || errno == ENXIO ? 0 : -errno; // ENXIO: no data from here on
+        off_t hole = lseek(fd, data, SEEK_HOLE);
+        if (hole < 0)
+            return -errno;
+        uint64_t stop = (uint64_t)hole < end ? (uint64_t)hole : end;
+        status = clear_range(m->va + ((uint64_t)data - first), stop - (uint64_t)data);
+        if ((uint64_t)data == first + m->physical->touched)
+            m->physical->touched = stop - first;
+        at = stop;
     }
-    return at >= 0 || errno == ENXIO ? 0 : -errno; // ENXIO: no data up to the end of the file
+    return status;
 }
 
 int dm_space_take(struct dm_space *space, struct dm_vram *vram, uint64_t va, uint64_t size,

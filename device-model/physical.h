@@ -53,6 +53,7 @@ struct dm_physical {
     bool writable;
     bool may_shrink;              // the exporter may truncate the file
     bool shared;                  // another process may have mapped it
+    uint64_t touched;             // of a slice: so many bytes from its start have pages for sure
     struct dm_kept_mapping *left; // mappings that it had and that stay (kept.h)
 };
 

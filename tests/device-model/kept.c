@@ -120,6 +120,33 @@ static void clears_what_exists(void)
     drop_all();
 }
 
+// Each time other pages are written too: at the start, behind it, and far away.
+static void clears_what_comes_to_exist(void)
+{
+    static const unsigned pages[] = {0, 2, 1, 3, 200, 511, 5, 4};
+    bool written[512] = {false};
+    uint64_t count = 0;
+    for (unsigned i = 0; i < 40; i++) {
+        struct dm_block *b = alloc(2 * MIB);
+        const unsigned page = i < 8 ? pages[i] : i * 37 % 512;
+        uint32_t rights = dm_pkey_enter();
+        for (unsigned k = 0; k < 512; k++)
+            for (unsigned j = 0; j < DM_PAGE * written[k]; j++) // a read makes a page, too
+                EXPECT_EQ(*at(b->va + k * DM_PAGE + j), 0);
+        for (unsigned k = 0; k < 512; k++)
+            if (k == page || (written[k] && (i + k) % 3))
+                memset(at(b->va + k * DM_PAGE), (int)(i + 1), DM_PAGE);
+        dm_pkey_leave(rights);
+        count += !written[page];
+        written[page] = true;
+        EXPECT_EQ(dm_heap_free(&heap, b), 0);
+        b = alloc(2 * MIB);
+        EXPECT_EQ(arena_pages_B(), count * DM_PAGE);
+        EXPECT_EQ(dm_heap_free(&heap, b), 0);
+    }
+    drop_all();
+}
+
 static void closed_is_a_fault(void)
 {
     struct dm_block *b = alloc(4 * MIB), *other = alloc(4 * MIB);
@@ -431,6 +458,7 @@ int main(void)
     dm_heap_init(&heap, &space, &vram);
     comes_back();
     clears_what_exists();
+    clears_what_comes_to_exist();
     closed_is_a_fault();
     makes_room();
     makes_room_in_the_middle();
