@@ -182,6 +182,22 @@ PICK(pick_bf16, f32_of_bf16, 0x7fff)
             if (d)                                                                                 \
                 d[i] = old;                                                                        \
         }                                                                                          \
+    }                                                                                              \
+    /* At addresses of kn_shared. The usual case has no branches. */                               \
+    KN_OUT_OF_LINE void turns_shared_##name(const struct kn_op *op, struct kn_warp *w,             \
+                                            struct kn_place place, uint32_t mask, T *d,            \
+                                            uint32_t source)                                       \
+    {                                                                                              \
+        const T *b = KN_REGISTER(T, source);                                                       \
+        if (place.kind != KN_PLACE_SCATTERED || mask != UINT32_MAX) {                              \
+            turns_##name(op, w, place, mask, d, source);                                           \
+        } else if (d) {                                                                            \
+            KN_EACH_LANE                                                                           \
+            d[i] = replace_##name((T *)(uintptr_t)w->addresses[i], b[i], true);                    \
+        } else {                                                                                   \
+            KN_EACH_LANE                                                                           \
+            replace_##name((T *)(uintptr_t)w->addresses[i], b[i], true);                           \
+        }                                                                                          \
     }
 EACH_OPERATION(REPLACE)
 
@@ -195,22 +211,22 @@ EACH_OPERATION(REPLACE)
     if (__builtin_expect(place.kind == KN_PLACE_FAULT, 0))                                         \
     return NULL
 
-#define ATOM(space, name, T)                                                                       \
+#define ATOM(space, name, T, turns)                                                                \
     KN_OPERATION(atom_##space##_##name)                                                            \
     {                                                                                              \
         BEGIN(space, T, 1);                                                                        \
-        turns_##name(op, w, place, mask, KN_REGISTER(T, op->d), op->b);                            \
+        turns(op, w, place, mask, KN_REGISTER(T, op->d), op->b);                                   \
         KN_NEXT;                                                                                   \
     }                                                                                              \
     KN_OPERATION(red_##space##_##name)                                                             \
     {                                                                                              \
         BEGIN(space, T, 1);                                                                        \
-        turns_##name(op, w, place, mask, NULL, op->b);                                             \
+        turns(op, w, place, mask, NULL, op->b);                                                    \
         KN_NEXT;                                                                                   \
     }
 #define ATOMS(name, text, T, letter, next)                                                         \
-    ATOM(generic, name, T)                                                                         \
-    ATOM(shared, name, T)
+    ATOM(generic, name, T, turns_##name)                                                           \
+    ATOM(shared, name, T, turns_shared_##name)
 EACH_OPERATION(ATOMS)
 
 // ---- cp.reduce.async.bulk: c bytes from b to a ----

@@ -69,6 +69,58 @@ KN_INLINE uint32_t kn_interpolate_cut(const struct kn_segments *table, uint32_t 
     return kn_cut(kn_interpolate(table, segment, x), n);
 }
 
+#if defined(__AVX2__) && !defined(__AVX512DQ__)
+// kn_square of 16 lanes, in 16 bits: half of x, and sums below 2^15. A digit of weight 2^n times
+// all, without its lower 16 digits, is all >> (16 - n) if the digit is 1.
+static inline void kn_squares_16(const uint32_t *x, int32_t *square)
+{
+    const __m256i low = _mm256_srli_epi32(_mm256_load_si256((const __m256i *)x), 1);
+    const __m256i high = _mm256_srli_epi32(_mm256_load_si256((const __m256i *)(x + 8)), 1);
+    const __m256i all = _mm256_packus_epi32(low, high), upper = _mm256_srli_epi16(all, 8);
+    __m256i sum = _mm256_srli_epi16(_mm256_mullo_epi16(upper, upper), 1);
+    for (int n = 1; n <= 7; n++) {
+        const __m256i digit = _mm256_and_si256(all, _mm256_set1_epi16((short)(1 << n)));
+        sum = _mm256_add_epi16(sum, _mm256_mulhi_epu16(all, digit));
+    }
+    const __m256i zero = _mm256_setzero_si256();
+    _mm256_store_si256((__m256i *)square, _mm256_unpacklo_epi16(sum, zero));
+    _mm256_store_si256((__m256i *)(square + 8), _mm256_unpackhi_epi16(sum, zero));
+}
+#endif
+
+// kn_square for all lanes.
+static inline void kn_squares(const uint32_t *x, int32_t *square)
+{
+#if defined(__AVX512DQ__)
+    // In 16 bits: half of x, and sums below 2^15.
+    const __m512i low = _mm512_srli_epi32(_mm512_load_si512(x), 1);
+    const __m512i high = _mm512_srli_epi32(_mm512_load_si512(x + 16), 1);
+    const __m512i all = _mm512_packus_epi32(low, high), upper = _mm512_srli_epi16(all, 8);
+    __m512i even = _mm512_srli_epi16(_mm512_mullo_epi16(upper, upper), 1);
+    __m512i odd = _mm512_setzero_si512();
+#define ROW(sum, n)                                                                                \
+    sum = _mm512_mask_add_epi16(sum, _mm512_test_epi16_mask(all, _mm512_set1_epi16(1 << ((n)-1))), \
+                                sum, _mm512_srli_epi16(all, 17 - (n)))
+    ROW(even, 2);
+    ROW(odd, 3);
+    ROW(even, 4);
+    ROW(odd, 5);
+    ROW(even, 6);
+    ROW(odd, 7);
+    ROW(even, 8);
+#undef ROW
+    const __m512i sum = _mm512_add_epi16(even, odd), zero = _mm512_setzero_si512();
+    _mm512_store_si512(square, _mm512_unpacklo_epi16(sum, zero));
+    _mm512_store_si512(square + 16, _mm512_unpackhi_epi16(sum, zero));
+#elif defined(__AVX2__)
+    kn_squares_16(x, square);
+    kn_squares_16(x + 16, square + 16);
+#else
+    KN_EACH_LANE
+    square[i] = kn_square(x[i]);
+#endif
+}
+
 #if defined(__AVX2__)
 // The values of 4 lanes. Their rows of the table become a column for each coefficient.
 static inline __m256d kn_interpolate_4(const struct kn_segments *table, const uint32_t *segment,
@@ -96,8 +148,7 @@ static inline void kn_interpolate_lanes(const struct kn_segments *table, const u
 {
 #if defined(__AVX2__)
     _Alignas(64) int32_t square[KN_LANES];
-    KN_EACH_LANE
-    square[i] = kn_square(x[i]);
+    kn_squares(x, square);
     for (int i = 0; i < KN_LANES; i += 8) {
         const __m256d low = kn_interpolate_4(table, segment + i, x + i, square + i);
         const __m256d high = kn_interpolate_4(table, segment + i + 4, x + i + 4, square + i + 4);
@@ -111,36 +162,6 @@ static inline void kn_interpolate_lanes(const struct kn_segments *table, const u
 #else
     for (int i = 0; i < KN_LANES; i++)
         value[i] = kn_interpolate(table, segment[i], x[i]);
-#endif
-}
-
-// kn_square for all lanes.
-static inline void kn_squares(const uint32_t *x, int32_t *square)
-{
-#if defined(__AVX512DQ__)
-    // In 16 bits: half of x, and sums below 2^15.
-    const __m512i low = _mm512_srli_epi32(_mm512_load_si512(x), 1);
-    const __m512i high = _mm512_srli_epi32(_mm512_load_si512(x + 16), 1);
-    const __m512i all = _mm512_packus_epi32(low, high), upper = _mm512_srli_epi16(all, 8);
-    __m512i even = _mm512_srli_epi16(_mm512_mullo_epi16(upper, upper), 1);
-    __m512i odd = _mm512_setzero_si512();
-#define ROW(sum, n)                                                                                \
-    sum = _mm512_mask_add_epi16(sum, _mm512_test_epi16_mask(all, _mm512_set1_epi16(1 << ((n)-1))), \
-                                sum, _mm512_srli_epi16(all, 17 - (n)))
-    ROW(even, 2);
-    ROW(odd, 3);
-    ROW(even, 4);
-    ROW(odd, 5);
-    ROW(even, 6);
-    ROW(odd, 7);
-    ROW(even, 8);
-#undef ROW
-    const __m512i sum = _mm512_add_epi16(even, odd), zero = _mm512_setzero_si512();
-    _mm512_store_si512(square, _mm512_unpacklo_epi16(sum, zero));
-    _mm512_store_si512(square + 16, _mm512_unpackhi_epi16(sum, zero));
-#else
-    KN_EACH_LANE
-    square[i] = kn_square(x[i]);
 #endif
 }
 
