@@ -47,7 +47,7 @@ struct rf_header {
                               // have zeros from here on
     uint64_t contents_B;      // in CONTENT blocks
     uint64_t contents_cut;    // how many RF_BYTES lack their bytes, because there were too many
-    uint64_t blocks;          // that were taken, so that a file that was cut can be told
+    uint64_t blocks;          // that were taken, so that a reader notices a file that was cut
 };
 
 #define RF_BLOCK_MAGIC 0x424c4b43u // "CKLB"

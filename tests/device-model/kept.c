@@ -120,7 +120,7 @@ static void clears_what_exists(void)
     drop_all();
 }
 
-// Each time other pages are written too: at the start, behind it, and far away.
+// Each time other pages are written too: at the start, next to it, and far away.
 static void clears_what_comes_to_exist(void)
 {
     static const unsigned pages[] = {0, 2, 1, 3, 200, 511, 5, 4};
