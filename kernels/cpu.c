@@ -27,6 +27,7 @@ unsigned kn_copy_stream_pages = 1;
 uint64_t kn_wide_max_B = 512 << 10;
 uint64_t kn_string_max_B = 2 << 20;
 uint64_t kn_fill_stream_min_B = UINT64_MAX;
+uint64_t kn_untile_rows_pitch_B;
 
 // Streaming stores take lines out of the caches, so a box that fits into L2 is read again from
 // memory afterwards. On Zen 5 they made boxes of 1 MiB slower and boxes of 4 MiB faster, whatever
@@ -190,6 +191,10 @@ static void tune_for_intel(void)
 // reports for all cores of the machine: on Zen 5, boxes of 4 MiB took 0.7 of the time, and boxes of
 // 1 MiB 1.1; on Zen 4, boxes of 8 MiB 0.4 to 0.6, and boxes of 4 MiB 0.5 to 1.3.
 //
+// On Zen 3, streaming stores fill 1.4 to 1.6 times as fast as plain ones from 64 MiB on, and half
+// as fast up to 16 MiB. Stores to eight rows whose distance is a multiple of 1 KiB are slow unless
+// 256 bytes of a row follow each other: 8 GB/s beside 11 to 14.
+//
 // On Zen 4, prefetching made boxes of 1 to 4 MiB take 1.03 to 1.3 of the time, and copies 1.1 to 2.
 static void tune_for_amd(void)
 {
@@ -213,7 +218,10 @@ static void tune_for_amd(void)
     l3_B = data_cache_B(LEAF, 3);
     if (l3_B)
         set_limit(&kn_stream_min_B, stream_min_B(l3_B));
-    if (family == 0x19 && kn_cpu_flags_detected() & KN_CPU_AVX512) { // Zen 4
+    if (family == 0x19 && !(kn_cpu_flags_detected() & KN_CPU_AVX512)) { // Zen 3
+        kn_fill_stream_min_B = l3_B ? l3_B : UINT64_MAX;
+        kn_untile_rows_pitch_B = 1024;
+    } else if (family == 0x19) { // Zen 4
         kn_copy_stream_pages = 4;
         set_limit(&kn_copy_prefetch_min_B, UINT64_MAX);
         set_limit(&kn_prefetch_min_B, UINT64_MAX);

@@ -8,7 +8,8 @@
 //      +------+-----+-----+-----+---------+
 //
 // The file that includes this one has defined gob_tile() and gob_untile(), and gob_tile_part() and
-// gob_untile_part() (tile_part.inc.h for sets without byte masks).
+// gob_untile_part() (tile_part.inc.h for sets without byte masks). TILE_UNTILE_BY_ROWS, which is
+// optional, untiles four GOBs with non-temporal stores.
 #include "tile_path.h"
 
 // Tile and untile the part `row` of a row of GOBs. `gobs_at` is the address of the GOB at x = 0,
@@ -90,6 +91,12 @@ KN_INLINE void row_untile_by(const uint8_t *gobs_at, uint64_t step_B, const stru
             gob_untile_part(gob, linear, pitch_B, x0 & 63, 64, 0, 8);
             linear += x - x0, gob += step_B, i++;
         }
+#ifdef TILE_UNTILE_BY_ROWS
+        if (path == TILE_STREAMED && kn_untile_rows_pitch_B &&
+            !(pitch_B & (kn_untile_rows_pitch_B - 1)))
+            for (; x1 - x >= 256; x += 256, linear += 256, gob += 4 * step_B)
+                TILE_UNTILE_BY_ROWS(gob, step_B, linear, pitch_B);
+#endif
         for (; x1 - x >= 64; x += 64, linear += 64, gob += step_B, i++) {
             if (tile_path_prefetches(path))
                 AHEAD;

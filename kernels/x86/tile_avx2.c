@@ -19,6 +19,23 @@ KN_INLINE void gob_copy(uint8_t *dst, const uint8_t *src, enum tile_path path)
     }
 }
 
+// Four GOBs side by side, step_B apart: a row of all four at a time.
+KN_INLINE void gobs_untile_by_rows(const uint8_t *gob, uint64_t step_B, uint8_t *linear,
+                                   uint64_t pitch_B)
+{
+#pragma GCC unroll 8
+    for (unsigned row = 0; row < 8; row++)
+#pragma GCC unroll 4
+        for (unsigned i = 0; i < 4; i++)
+#pragma GCC unroll 2
+            for (unsigned column = 0; column < 4; column += 2) {
+                const uint8_t *src = gob + i * step_B + gob_cell_B(column, row);
+                uint8_t *dst = linear + row * pitch_B + i * 64 + column * 16;
+                _mm256_stream_si256((__m256i *)dst, pair(src, src + 64));
+            }
+}
+
+#define TILE_UNTILE_BY_ROWS gobs_untile_by_rows
 #define TILE_STREAM 1
 #include "tile_part.inc.h"
 #include "tile_row.inc.h"

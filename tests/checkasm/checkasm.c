@@ -187,9 +187,9 @@ static void catch_crashes(void)
 static void check_family(ca_check_fn *check)
 {
     uint64_t *const limits[] = {
-        &kn_stream_min_B,        &kn_stream_shifted_min_B, &kn_prefetch_min_B,    &kn_far_min_B,
-        &kn_copy_prefetch_min_B, &kn_copy_string_min_B,    &kn_copy_stream_min_B, &kn_wide_max_B,
-        &kn_string_max_B,        &kn_fill_stream_min_B};
+        &kn_stream_min_B,        &kn_stream_shifted_min_B, &kn_prefetch_min_B,     &kn_far_min_B,
+        &kn_copy_prefetch_min_B, &kn_copy_string_min_B,    &kn_copy_stream_min_B,  &kn_wide_max_B,
+        &kn_string_max_B,        &kn_fill_stream_min_B,    &kn_untile_rows_pitch_B};
     enum { LIMITS = sizeof(limits) / sizeof(*limits) };
     uint64_t before[LIMITS];
 

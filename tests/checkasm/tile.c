@@ -151,7 +151,8 @@ static void check_within(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
 void ca_check_tile(const struct kn_dsp *dsp)
 {
     uint64_t stream_min_B = kn_stream_min_B, prefetch_min_B = kn_prefetch_min_B,
-             far_min_B = kn_far_min_B, stream_shifted_min_B = kn_stream_shifted_min_B;
+             far_min_B = kn_far_min_B, stream_shifted_min_B = kn_stream_shifted_min_B,
+             untile_rows_pitch_B = kn_untile_rows_pitch_B;
     struct ca_arena a, b, source;
 
     ca_arena_init(&a, CA_TILE_ARENA_B);
@@ -165,6 +166,7 @@ void ca_check_tile(const struct kn_dsp *dsp)
         kn_far_min_B = pass == 1 ? UINT64_MAX : pass == 4 ? 8192 : 0;
         kn_stream_min_B = pass == 3 ? 0 : pass == 4 ? 32768 : UINT64_MAX;
         kn_stream_shifted_min_B = pass == 3 ? 0 : pass == 4 ? 65536 : UINT64_MAX;
+        kn_untile_rows_pitch_B = pass == 3 ? 0 : 64;
         check_tile(dsp, kn_dsp_for(0), &a, &b, &source);
         check_edges(dsp, kn_dsp_for(0), &a, &b, &source);
         check_within(dsp, kn_dsp_for(0), &a, &b);
@@ -173,6 +175,7 @@ void ca_check_tile(const struct kn_dsp *dsp)
     kn_stream_min_B = stream_min_B;
     kn_far_min_B = far_min_B;
     kn_stream_shifted_min_B = stream_shifted_min_B;
+    kn_untile_rows_pitch_B = untile_rows_pitch_B;
     ca_arena_finish(&source);
     ca_arena_finish(&b);
     ca_arena_finish(&a);
