@@ -191,8 +191,6 @@ static inline void kn_columns(const struct kn_rows *table, const uint32_t *segme
     _mm512_store_si512(c2, kn_column(table->column[2], at));
 }
 #elif defined(__AVX2__)
-enum { KN_COLUMN = 8 };
-
 static inline __m256i kn_row_half(const struct kn_rows *table, const uint32_t *segment)
 {
     const __m128i low = _mm_load_si128((const __m128i *)table->row[segment[0]]);
@@ -200,9 +198,9 @@ static inline __m256i kn_row_half(const struct kn_rows *table, const uint32_t *s
     return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 
-// Elements of the columns for 8 lanes.
-static inline void kn_columns(const struct kn_rows *table, const uint32_t *segment, int32_t *c0,
-                              int32_t *c1, int32_t *c2)
+// kn_interpolate_rows for 8 lanes.
+static inline __m256i kn_interpolate_rows_8(const struct kn_rows *table, const uint32_t *segment,
+                                            const uint32_t *x, const int32_t *square, unsigned n)
 {
     const __m256i row0 = kn_row_half(table, segment), row1 = kn_row_half(table, segment + 1);
     const __m256i row2 = kn_row_half(table, segment + 2), row3 = kn_row_half(table, segment + 3);
@@ -210,9 +208,17 @@ static inline void kn_columns(const struct kn_rows *table, const uint32_t *segme
                   low1 = _mm256_unpacklo_epi32(row2, row3);
     const __m256i high0 = _mm256_unpackhi_epi32(row0, row1);
     const __m256i high1 = _mm256_unpackhi_epi32(row2, row3);
-    _mm256_store_si256((__m256i *)c0, _mm256_unpacklo_epi64(low0, low1));
-    _mm256_store_si256((__m256i *)c1, _mm256_unpackhi_epi64(low0, low1));
-    _mm256_store_si256((__m256i *)c2, _mm256_unpacklo_epi64(high0, high1));
+    const __m256i c0 = _mm256_unpacklo_epi64(low0, low1), c1 = _mm256_unpackhi_epi64(low0, low1);
+    const __m256i c2 = _mm256_unpacklo_epi64(high0, high1);
+    const __m256i at = _mm256_load_si256((const __m256i *)x);
+    const __m256i first = _mm256_and_si256(_mm256_slli_epi32(at, 1), _mm256_set1_epi32(0x1fe));
+    const __m256i second = _mm256_load_si256((const __m256i *)square);
+    const __m256i low = _mm256_add_epi32(
+        _mm256_add_epi32(_mm256_mullo_epi32(c1, first), _mm256_mullo_epi32(c2, second)),
+        _mm256_set1_epi32(table->row[0][3]));
+    const __m256i high = _mm256_add_epi32(c0, _mm256_mullo_epi32(c1, _mm256_srli_epi32(at, 8)));
+    return _mm256_srl_epi32(_mm256_add_epi32(high, _mm256_srai_epi32(low, 9)),
+                            _mm_cvtsi32_si128((int)n - 9));
 }
 #else
 enum { KN_COLUMN = 1 };
@@ -235,12 +241,19 @@ static inline void kn_columns(const struct kn_rows *table, const uint32_t *segme
 static inline void kn_interpolate_rows(const struct kn_rows *table, const uint32_t *segment,
                                        const uint32_t *x, unsigned n, uint32_t *y)
 {
-    _Alignas(64) int32_t c0[KN_LANES], c1[KN_LANES], c2[KN_LANES], square[KN_LANES];
-    const int32_t rounding = table->row[0][3];
 #if !defined(__AVX512DQ__)
     // Segments are read from memory one by one: taking them out of a vector takes longer.
     __asm__ volatile("" : : "r"(segment) : "memory");
 #endif
+#if defined(__AVX2__) && !defined(__AVX512DQ__)
+    _Alignas(64) int32_t square[KN_LANES];
+    kn_squares(x, square);
+    for (int i = 0; i < KN_LANES; i += 8)
+        _mm256_store_si256((__m256i *)(y + i),
+                           kn_interpolate_rows_8(table, segment + i, x + i, square + i, n));
+#else
+    _Alignas(64) int32_t c0[KN_LANES], c1[KN_LANES], c2[KN_LANES], square[KN_LANES];
+    const int32_t rounding = table->row[0][3];
     for (int i = 0; i < KN_LANES; i += KN_COLUMN)
         kn_columns(table, segment + i, c0 + i, c1 + i, c2 + i);
     kn_squares(x, square);
@@ -250,4 +263,5 @@ static inline void kn_interpolate_rows(const struct kn_rows *table, const uint32
         const uint32_t high = (uint32_t)c0[i] + (uint32_t)c1[i] * (x[i] >> 8);
         y[i] = (high + (uint32_t)(low >> 9)) >> (n - 9);
     }
+#endif
 }
