@@ -68,11 +68,7 @@ static bool write_json(const struct em_finding *f)
 {
     char line[4096] = "{";
     size_t used = 1, size = sizeof line - 4;
-    em_json_member(line, size, &used, "id", f->id);
-    em_json_member(line, size, &used, "severity", f->severity);
-    em_json_member(line, size, &used, "entry", f->entry);
-    em_json_member(line, size, &used, "call", f->call);
-    em_json_member(line, size, &used, "result", f->result);
+    em_finding_head(f, line, size, &used);
     em_json_member(line, size, &used, "text", f->text);
     em_json_member(line, size, &used, "advice", f->advice);
     if (*f->title) {

@@ -126,6 +126,15 @@ DM_STARTUP void em_findings_start(void)
     write_line(line, used);
 }
 
+void em_finding_head(const struct em_finding *f, char *out, size_t size, size_t *used)
+{
+    em_json_member(out, size, used, "id", f->id);
+    em_json_member(out, size, used, "severity", f->severity);
+    em_json_member(out, size, used, "entry", f->entry);
+    em_json_member(out, size, used, "call", f->call);
+    em_json_member(out, size, used, "result", f->result);
+}
+
 bool em_finding_write(const struct em_finding *f)
 {
     char line[8192] = "{";
@@ -136,11 +145,7 @@ bool em_finding_write(const struct em_finding *f)
     em_json_number(line, size, &used, "finding", number);
     em_json_number(line, size, &used, "pid", (unsigned long long)getpid());
     em_json_number(line, size, &used, "before", f->before);
-    em_json_member(line, size, &used, "id", f->id);
-    em_json_member(line, size, &used, "severity", f->severity);
-    em_json_member(line, size, &used, "entry", f->entry);
-    em_json_member(line, size, &used, "call", f->call);
-    em_json_member(line, size, &used, "result", f->result);
+    em_finding_head(f, line, size, &used);
     em_json_member(line, size, &used, "title", f->title);
     em_json_member(line, size, &used, "advice", f->advice);
     if (em_config()->test)

@@ -3,6 +3,7 @@
 // (`cardless run --report=…`, the plugin for pytest).
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 
 struct em_finding {
     const char *id, *severity, *title, *advice; // of the catalogue
@@ -11,6 +12,9 @@ struct em_finding {
     const void *site;     // the address that the call returns to, or NULL
     unsigned long before; // how often the message came before
 };
+
+// Appends the members of a JSON line that name the diagnostic and the call, as em_json_member does.
+void em_finding_head(const struct em_finding *finding, char *out, size_t size, size_t *used);
 
 bool em_findings_wanted(void);
 // Writes a line that says that the driver has started. Precondition: the lock of error.c held, as

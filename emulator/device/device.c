@@ -25,12 +25,24 @@ static const char default_devices[] = "h100";
 struct em_device *em_devices;
 int em_device_count;
 
-CUresult em_device_bad_as(const char *name, CUdevice ordinal)
+static CUresult fail_without(CUresult code, const char *name, int ordinal)
 {
-    return em_fail(CUDA_ERROR_INVALID_DEVICE,
+    return em_fail(code,
                    em_device_count == 1 ? "%s (%d) is not a device; the only device is 0"
                                         : "%s (%d) is not a device; use 0 to %d",
                    name, ordinal, em_device_count - 1);
+}
+
+CUresult em_device_bad_as(const char *name, CUdevice ordinal)
+{
+    return fail_without(CUDA_ERROR_INVALID_DEVICE, name, ordinal);
+}
+
+CUresult em_device_check_location(int id)
+{
+    return (unsigned)id < (unsigned)em_device_count
+               ? CUDA_SUCCESS
+               : fail_without(CUDA_ERROR_INVALID_VALUE, "location.id", id);
 }
 
 // Returns 0 if it is a regular file, or a negative errno. Others may have no end.

@@ -40,6 +40,9 @@ uint64_t em_device_key(const struct em_device *device);
 // Reports that the device does not exist. `name` is the argument's.
 CUresult em_device_bad_as(const char *name, CUdevice ordinal) __attribute__((cold));
 
+// Whether the `id` of a CUmemLocation of the type DEVICE is a device.
+CUresult em_device_check_location(int id);
+
 // "CUDA_ERROR_INVALID_DEVICE: the device ordinal supplied by the user does not correspond to a
 // valid CUDA device".
 static inline CUresult em_device_get_as(const char *argument, CUdevice ordinal,

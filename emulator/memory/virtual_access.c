@@ -20,10 +20,7 @@ static CUresult check_access(const CUmemAccessDesc *d, uint64_t address, uint64_
             (int)d->flags);
     switch (d->location.type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
-        if ((unsigned)d->location.id >= (unsigned)em_device_count)
-            return em_fail(CUDA_ERROR_INVALID_VALUE, "location.id is %d, but there are %d devices",
-                           d->location.id, em_device_count);
-        return CUDA_SUCCESS;
+        return em_device_check_location(d->location.id);
     case CU_MEM_LOCATION_TYPE_HOST:
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
         for (uint64_t at = address; at < end;) {

@@ -43,10 +43,7 @@ CUresult em_pool_location(const CUmemLocation *l, bool managed, CUresult no_pool
             CUDA_ERROR_INVALID_VALUE,
             "location.type is 0 (CU_MEM_LOCATION_TYPE_INVALID), which is not a location");
     case CU_MEM_LOCATION_TYPE_DEVICE:
-        return (unsigned)l->id < (unsigned)em_device_count
-                   ? CUDA_SUCCESS
-                   : em_fail(CUDA_ERROR_INVALID_VALUE,
-                             "location.id is %d, but there are %d devices", l->id, em_device_count);
+        return em_device_check_location(l->id);
     case CU_MEM_LOCATION_TYPE_HOST:
         return CUDA_SUCCESS;
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:

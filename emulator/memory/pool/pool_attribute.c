@@ -207,10 +207,8 @@ CUresult em_pool_get_access(CUmemoryPool handle, const CUmemLocation *location,
     on_host = p->location.type != CU_MEM_LOCATION_TYPE_DEVICE;
     switch ((int)location->type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
-        if ((unsigned)location->id >= (unsigned)em_device_count)
-            r = em_fail(CUDA_ERROR_INVALID_VALUE, "location.id is %d, but there are %d devices",
-                        location->id, em_device_count);
-        else
+        r = em_device_check_location(location->id);
+        if (!r)
             may = location->id < 64 && p->access >> location->id & 1;
         break;
     case CU_MEM_LOCATION_TYPE_HOST:
