@@ -3,8 +3,9 @@
 """Corpora of the fuzz targets: corpus/TARGET.tar.gz holds inputs, one file each.
 
     corpus.py replay PROGRAM CORPUS         runs all inputs in one process
-    corpus.py to_c FUZZ_TO_C PROGRAM CORPUS COUNT INCLUDE LIBRARIES
-                                            prints COUNT inputs as C, compiles and runs them
+    corpus.py to_c FUZZ_TO_C PROGRAM CORPUS COUNT INCLUDE LIBRARIES OPTION...
+                                            prints COUNT inputs as C, compiles (with the options of
+                                            the compiler) and runs them
     corpus.py unpack CORPUS FOLDER          writes the inputs into a folder
     corpus.py pack FOLDER CORPUS MOST_KIB   packs a folder's inputs, the smallest first
 """
@@ -63,9 +64,10 @@ def replay(program, corpus, *arguments):
         return subprocess.run([program, *arguments, *paths]).returncode
 
 
-def to_c(tool, program, corpus, count, include, libraries):
+def to_c(tool, program, corpus, count, include, libraries, *options):
     """The printed programs compile without warnings and find no difference."""
     compiler, failed = shutil.which('cc') or shutil.which('gcc'), 0
+    there = {**os.environ, 'LD_LIBRARY_PATH': libraries, 'CARDLESS_DIAGNOSTICS': 'off'}
     if not compiler:
         return 77
     with tempfile.TemporaryDirectory() as folder:
@@ -74,15 +76,13 @@ def to_c(tool, program, corpus, count, include, libraries):
         for path in paths[step - 1::step][:int(count)]:
             source, binary = path + '.c', path + '.out'
             with open(source, 'w') as f:
-                subprocess.run([sys.executable, tool, program, path], stdout=f, check=True)
+                subprocess.run([sys.executable, tool, program, path], stdout=f, check=True,
+                               env=there)
             built = subprocess.run(
                 [compiler, '-Wall', '-Werror', '-Wno-missing-braces', '-D_GNU_SOURCE', source,
                  '-o', binary] +
-                [f'-I{i}' for i in include.split(':')] + [f'-L{libraries}', '-lcuda'])
-            run = built.returncode or subprocess.run(
-                [binary], timeout=120,
-                env={**os.environ, 'LD_LIBRARY_PATH': libraries,
-                     'CARDLESS_DIAGNOSTICS': 'off'}).returncode
+                [f'-I{i}' for i in include.split(':')] + [f'-L{libraries}', *options])
+            run = built.returncode or subprocess.run([binary], timeout=120, env=there).returncode
             print(f'{os.path.basename(path)}: {"differs" if run else "the same"}', flush=True)
             failed += run != 0
     return failed != 0

@@ -35,13 +35,15 @@ NOTE_WRAP(CUresult, cardlessReadBuffer, (cardlessBuffer b, size_t at, size_t siz
 NOTE_WRAP(CUresult, cardlessRegisterBuffer,
           (CUgraphicsResource * out, cardlessBuffer b, unsigned flags), (out, b, flags),
           resources += !r;
-          note("CALL(cardlessRegisterBuffer(&%s%.0u, $cardlessBuffer:%p, %#x), " RESULT ");",
-               r ? "none" : "$CUgraphicsResource#", r ? 0 : resources, (void *)b, flags, r))
+          note("CALL(cardlessRegisterBuffer(%s%.0u, $cardlessBuffer:%p, %#x), " RESULT ");",
+               r ? "&(CUgraphicsResource){0}" : "&$CUgraphicsResource#", r ? 0 : resources,
+               (void *)b, flags, r))
 NOTE_WRAP(CUresult, cardlessRegisterTexture,
           (CUgraphicsResource * out, cardlessTexture t, unsigned flags), (out, t, flags),
           resources += !r;
-          note("CALL(cardlessRegisterTexture(&%s%.0u, $cardlessTexture:%p, %#x), " RESULT ");",
-               r ? "none" : "$CUgraphicsResource#", r ? 0 : resources, (void *)t, flags, r))
+          note("CALL(cardlessRegisterTexture(%s%.0u, $cardlessTexture:%p, %#x), " RESULT ");",
+               r ? "&(CUgraphicsResource){0}" : "&$CUgraphicsResource#", r ? 0 : resources,
+               (void *)t, flags, r))
 NOTE_WRAP(CUresult, cardlessSemaphoreCreate,
           (cardlessSemaphore * s, cardlessSemaphoreKind kind, uint64_t value), (s, kind, value),
           note("CALL(cardlessSemaphoreCreate(&$cardlessSemaphore:%p, %d, %llu), " RESULT ");",
