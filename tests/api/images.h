@@ -69,20 +69,19 @@ static inline size_t image_fat_binary(unsigned char *to, const char *text)
     return 80 + text_B;
 }
 
-// An object file with a section of fat binaries, as nvcc -rdc -c makes them.
-static inline size_t image_object(unsigned char *to, const char *const *texts, unsigned count)
+// An object file with a section of fat binaries, as nvcc -rdc -c makes them. They follow the
+// head of an ELF file, and end at `at`.
+static inline size_t image_object_end(unsigned char *to, size_t at)
 {
     static const char names[] = "\0__nv_relfatbin\0.names";
-    size_t at = sizeof(Elf64_Ehdr);
     Elf64_Shdr sections[3] = {
         {0},
-        {.sh_name = 1, .sh_type = SHT_PROGBITS, .sh_offset = at},
-        {.sh_name = 16, .sh_type = SHT_STRTAB, .sh_size = sizeof names},
+        {.sh_name = 1,
+         .sh_type = SHT_PROGBITS,
+         .sh_offset = sizeof(Elf64_Ehdr),
+         .sh_size = at - sizeof(Elf64_Ehdr)},
+        {.sh_name = 16, .sh_type = SHT_STRTAB, .sh_offset = at, .sh_size = sizeof names},
     };
-    for (unsigned i = 0; i < count; i++)
-        at += image_fat_binary(to + at, texts[i]);
-    sections[1].sh_size = at - sizeof(Elf64_Ehdr);
-    sections[2].sh_offset = at;
     memcpy(to + at, names, sizeof names);
     at = (at + sizeof names + 7) / 8 * 8;
     const Elf64_Ehdr head = {
@@ -98,16 +97,34 @@ static inline size_t image_object(unsigned char *to, const char *const *texts, u
     return at + sizeof sections;
 }
 
+static inline size_t image_object(unsigned char *to, const char *const *texts, unsigned count)
+{
+    size_t at = sizeof(Elf64_Ehdr);
+    for (unsigned i = 0; i < count; i++)
+        at += image_fat_binary(to + at, texts[i]);
+    return image_object_end(to, at);
+}
+
+static inline size_t image_archive_begin(unsigned char *to)
+{
+    memcpy(to, ARMAG, SARMAG);
+    return SARMAG;
+}
+
+// The head of a member, which follows it. Returns the end of the member.
+static inline size_t image_archive_member(unsigned char *to, size_t at, size_t size_B)
+{
+    char head[2 * sizeof(struct ar_hdr)];
+    snprintf(head, sizeof head, "%-48s%-10zu%s", "member.o/", size_B, ARFMAG);
+    memcpy(to + at, head, sizeof(struct ar_hdr));
+    return at + sizeof(struct ar_hdr) + size_B + (size_B & 1);
+}
+
 static inline size_t image_archive(unsigned char *to, const char *const *texts, unsigned count)
 {
-    size_t at = SARMAG;
-    memcpy(to, ARMAG, SARMAG);
-    for (unsigned i = 0; i < count; i++) {
-        char head[2 * sizeof(struct ar_hdr)];
-        const size_t size_B = image_object(to + at + sizeof(struct ar_hdr), &texts[i], 1);
-        snprintf(head, sizeof head, "%-48s%-10zu%s", "member.o/", size_B, ARFMAG);
-        memcpy(to + at, head, sizeof(struct ar_hdr));
-        at += sizeof(struct ar_hdr) + size_B + (size_B & 1);
-    }
+    size_t at = image_archive_begin(to);
+    for (unsigned i = 0; i < count; i++)
+        at = image_archive_member(to, at,
+                                  image_object(to + at + sizeof(struct ar_hdr), &texts[i], 1));
     return at;
 }

@@ -1,47 +1,24 @@
 // SPDX-License-Identifier: MIT
 // Fuzzes images: fat binaries, ELF files and libraries are loaded and linked in every way. Nothing
-// may crash, leak or hang, and every refusal has a code and one sentence.
+// may crash, leak or hang, and every refusal has a code and one sentence. If the target has built
+// the image itself (image_planned.c), it predicts what is loaded, too.
 //
-// The first byte of an input is its route; the rest is the image. image_mutate.c makes inputs. Not
-// fuzzed are images that the driver must trust: shared objects of the host, which the dynamic
-// loader runs, and structs with pointers.
+// The first byte of an input is its route; the rest is the image, or numbers of which one is built.
+// image_mutate.c makes inputs. Not fuzzed are images that the driver must trust: shared objects of
+// the host, which the dynamic loader runs, and structs with pointers.
 #include <cardless.h>
-#include <elf.h>
-#include <fcntl.h>
 
+#include "image_copy.h"
 #include "image_mutate.h"
 #include "said.h"
-
-enum { PAGE_B = 4096 };
-#define GUARD_B (UINT64_C(1) << 36) // damaged sizes do not lead to other memory of the process
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc, (void)argv;
+    setenv("CARDLESS_DEVICES", "h100,t4,rtx3080", 0); // of several architectures
     said_start();
     fuzz_start();
     return 0;
-}
-
-// ---- memory that ends with the image ----
-
-struct copy {
-    char *memory, *image;
-    size_t mapped_B, size_B;
-};
-
-// A copy after which nothing can be read, because most calls are not told an image's size.
-static struct copy copy_make(const uint8_t *data, size_t size_B)
-{
-    const size_t pages_B = (size_B + PAGE_B - 1) / PAGE_B * PAGE_B;
-    struct copy c = {.mapped_B = pages_B + GUARD_B, .size_B = size_B};
-    c.memory =
-        mmap(NULL, c.mapped_B, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    FUZZ_CHECK(c.memory != MAP_FAILED, "mmap of %zu bytes", c.mapped_B);
-    FUZZ_CHECK(!mprotect(c.memory, pages_B, PROT_READ | PROT_WRITE), "mprotect");
-    c.image = c.memory + pages_B - size_B;
-    memcpy(c.image, data, size_B);
-    return c;
 }
 
 static bool must_be_trusted(const struct copy *c)
@@ -103,20 +80,12 @@ static void load_wrapped(const struct copy *c, bool linked)
     load(&wrapper, true);
 }
 
-static int file_of(const struct copy *c, char path[64])
-{
-    const int fd = memfd_create("image", 0);
-    FUZZ_CHECK(fd >= 0 && write(fd, c->image, c->size_B) == (ssize_t)c->size_B, "no memfd");
-    snprintf(path, 64, "/proc/self/fd/%d", fd);
-    return fd;
-}
-
 static void load_file(const struct copy *c, bool library)
 {
     char path[64];
     CUmodule m;
     CUlibrary l;
-    const int fd = file_of(c, path);
+    const int fd = copy_file(c, path);
     if (library) {
         if (!SAID(cuLibraryLoadFromFile(&l, path, NULL, NULL, 0, NULL, NULL, 0)))
             use_library(l);
@@ -134,7 +103,7 @@ static void link_image(const struct copy *c, CUjitInputType type, bool from_file
     CUresult r;
     FUZZ_OK(cuLinkCreate(0, NULL, NULL, &state));
     if (from_file) {
-        const int fd = file_of(c, path);
+        const int fd = copy_file(c, path);
         r = SAID(cuLinkAddFile(state, type, path, 0, NULL, NULL));
         close(fd);
     } else {
@@ -174,10 +143,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 2 || size > IMAGE_INPUT_B)
         return 0;
+    if (data[0] == IMAGE_PLANNED) {
+        struct fuzz_input in = {data + 1, data + size};
+        image_planned(&in);
+        return 0;
+    }
     CUcontext context = fuzz_context();
     const struct copy c = copy_make(data + 1, size - 1);
     run(&c, data[0] % IMAGE_ROUTES);
-    munmap(c.memory, c.mapped_B);
+    copy_end(&c);
     FUZZ_OK(cuCtxDestroy(context));
     return 0;
 }

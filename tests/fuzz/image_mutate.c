@@ -3,12 +3,11 @@
 // bytes, ends, and runs of bytes that are removed, repeated or put elsewhere.
 #include <dlfcn.h>
 
-#include "../api/images.h"
 #include "fuzz.h"
 #include "generate.h"
 #include "image_mutate.h"
 
-enum { CHANGES_MOST = 4, RUN_B = 64 };
+enum { CHANGES_MOST = 4, RUN_B = 64, PACKED_MOST_B = 1 << 14, PLAN_B = 96 };
 
 #define HEAD ".version 8.0\n.target sm_52\n.address_size 64\n"
 static const char *const texts[] = {
@@ -43,22 +42,23 @@ static const struct packers *packers(void)
     return &p;
 }
 
-// Adds a text: plain, or compressed if the library is there.
-static void add_text(struct container *c, const char *text, unsigned how)
+void image_add_text(struct container *c, const char *text, unsigned architecture, unsigned packing)
 {
-    char packed[4096];
+    static char packed[PACKED_MOST_B];
     const size_t plain_B = strlen(text);
-    size_t size_B = plain_B;
+    size_t size_B = 0;
     unsigned flag = 0;
-    memcpy(packed, text, plain_B);
-    if (how == 1 && packers()->zstd) {
+    if (packing == IMAGE_PACKED_ZSTD && packers()->zstd) {
         size_B = packers()->zstd(packed, sizeof packed, text, plain_B, 3);
         flag = IMAGE_ZSTD;
-    } else if (how == 2 && packers()->lz4) {
+    } else if (packing == IMAGE_PACKED_LZ4 && packers()->lz4) {
         size_B = (size_t)packers()->lz4(text, packed, (int)plain_B, sizeof packed);
         flag = IMAGE_LZ4;
     }
-    image_add(c, IMAGE_PTX, 52, packed, size_B, flag, flag ? plain_B : 0);
+    if (flag)
+        image_add(c, IMAGE_PTX, architecture, packed, size_B, flag, plain_B);
+    else
+        image_add(c, IMAGE_PTX, architecture, text, plain_B, 0, 0);
 }
 
 // ---- whole images ----
@@ -70,22 +70,28 @@ const void *image_other(void)
     static struct container other;
     if (!other.size_B) {
         image_begin(&other);
-        add_text(&other, texts[1], 0);
+        image_add_text(&other, texts[1], 52, IMAGE_PLAIN);
     }
     return other.bytes;
+}
+
+size_t image_cubin(unsigned char *to, unsigned architecture)
+{
+    const size_t size_B = image_object(to, &texts[2], 1);
+    Elf64_Ehdr head;
+    memcpy(&head, to, sizeof head);
+    head.e_machine = IMAGE_CUDA_MACHINE;
+    head.e_type = ET_EXEC;
+    head.e_flags = architecture;
+    memcpy(to, &head, sizeof head);
+    return size_B;
 }
 
 // An ELF file of CUDA's machine, as a cubin, with a section of code. It has texts if it is one of
 // cuLinkComplete's.
 static void make_cubin(bool linked)
 {
-    made.size_B = image_object(made.bytes, &texts[2], 1);
-    Elf64_Ehdr head;
-    memcpy(&head, made.bytes, sizeof head);
-    head.e_machine = IMAGE_CUDA_MACHINE;
-    head.e_type = ET_EXEC;
-    head.e_flags = 90;
-    memcpy(made.bytes, &head, sizeof head);
+    made.size_B = image_cubin(made.bytes, 90);
     if (!linked)
         return;
     CUlinkState state;
@@ -108,7 +114,8 @@ static void make_fat_binary(uint64_t *state)
     if (generate_below(state, 3) == 0)
         image_add(&made, IMAGE_CUBIN, 90, "machine code", 12, 0, 0);
     for (unsigned n = 1 + generate_below(state, 2); n; n--)
-        add_text(&made, texts[generate_below(state, 3)], generate_below(state, 3));
+        image_add_text(&made, texts[generate_below(state, 3)], 52,
+                       generate_below(state, IMAGE_PACKINGS));
 }
 
 // Makes an image, and returns a route for it.
@@ -204,11 +211,30 @@ static size_t change(uint8_t *bytes, size_t size, size_t most, uint64_t *state)
     }
 }
 
+// Makes numbers for a well-formed image, or changes some of them.
+static size_t change_plan(uint8_t *data, size_t size, size_t most, uint64_t *state)
+{
+    const size_t wanted = 1 + generate_below(state, PLAN_B);
+    if (size < 2) {
+        data[0] = IMAGE_PLANNED;
+        for (size = 1; size < wanted && size < most; size++)
+            data[size] = (uint8_t)generate_bits(state);
+        return size;
+    }
+    if (size < most && generate_below(state, 4) == 0)
+        data[size++] = (uint8_t)generate_bits(state);
+    for (unsigned n = 1 + generate_below(state, CHANGES_MOST); n; n--)
+        data[1 + generate_below(state, (unsigned)size - 1)] = (uint8_t)generate_bits(state);
+    return size;
+}
+
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {
     uint64_t state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     generate_below(&state, 2);
     if (size < 2 || !generate_below(&state, 50)) {
+        if (generate_below(&state, 2))
+            return change_plan(data, 0, most, &state);
         data[0] = (uint8_t)make(&state);
         if (made.size_B + 1 > most)
             return size;
@@ -217,6 +243,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
         if (generate_below(&state, 8) == 0)
             return size;
     }
+    if (data[0] == IMAGE_PLANNED)
+        return change_plan(data, size, most, &state);
     if (generate_below(&state, 8) == 0)
         data[0] = (uint8_t)generate_below(&state, IMAGE_ROUTES);
     for (unsigned n = 1 + generate_below(&state, CHANGES_MOST); n && size > 1; n--)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The mutator of images.
 #pragma once
-#include <stddef.h>
-#include <stdint.h>
+#include "../api/images.h"
 
 enum { IMAGE_INPUT_B = 1 << 16, IMAGE_CUDA_MACHINE = 190 };
 
-// The first byte of an input.
+// The first byte of an input. After IMAGE_PLANNED come numbers of which the target builds images
+// that are well-formed (image_plan.h); after the others comes an image.
+enum { IMAGE_PLANNED = 0xff };
 enum image_route {
     IMAGE_ROUTE_DATA,
     IMAGE_ROUTE_FAT_BINARY,
@@ -19,6 +20,11 @@ enum image_route {
     IMAGE_ROUTES = IMAGE_ROUTE_LINK + 2 * 7,
 };
 
+// Adds a text to a fat binary: packed as given, or plain if the library for that is not there.
+enum image_packing { IMAGE_PLAIN, IMAGE_PACKED_ZSTD, IMAGE_PACKED_LZ4, IMAGE_PACKINGS };
+void image_add_text(struct container *c, const char *text, unsigned architecture, unsigned packing);
+// Machine code without kernels. Returns its size.
+size_t image_cubin(unsigned char *to, unsigned architecture);
 // A whole fat binary, for the structs that list several.
 const void *image_other(void);
 

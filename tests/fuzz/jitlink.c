@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Fuzzes libnvJitLink: options, and inputs that image_mutate.c has damaged. Nothing may crash, leak
-// or hang. Options have predicted results; every refusal of an input has a code of the documented
-// ones and a sentence in the log; an image that was linked can be loaded.
+// Fuzzes libnvJitLink: options, inputs that image_mutate.c has damaged, and well-formed ones.
+// Nothing may crash, leak or hang. Options have predicted results; every refusal of an input has a
+// code of the documented ones and a sentence in the log; an image that was linked can be loaded. It
+// has all kernels and variables of inputs that the target has built itself (image_plan.h).
 //
 // The first byte of an input is a route of image_mutate.h, which gives the type; the rest is the
-// image, and its size chooses the options.
-#include <elf.h>
+// image, and its size chooses the options. After IMAGE_PLANNED the rest are numbers of which the
+// target builds inputs.
 #include <nvJitLink.h>
 
-#include "fuzz.h"
 #include "image_mutate.h"
+#include "image_plan.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -105,10 +106,94 @@ static void complete(nvJitLinkHandle handle)
     FUZZ_CHECK(r == NVJITLINK_ERROR_INTERNAL, "linked twice: %d", (int)r);
 }
 
+// ---- well-formed inputs ----
+
+static const unsigned architectures[] = {75, 80, 86, 89, 90, 90, 90, 100, 120};
+
+// "PTX that is added as a cubin is PTX." ANY: the library finds the type.
+static nvJitLinkInputType any_type(struct fuzz_input *in, enum plan_form form)
+{
+    static const nvJitLinkInputType types[] = {
+        [PLAN_TEXT] = NVJITLINK_INPUT_PTX,
+        [PLAN_FAT] = NVJITLINK_INPUT_FATBIN,
+        [PLAN_OBJECT] = NVJITLINK_INPUT_OBJECT,
+        [PLAN_LIBRARY] = NVJITLINK_INPUT_LIBRARY,
+    };
+    if (form == PLAN_TEXT && fuzz_chance(in, 4))
+        return NVJITLINK_INPUT_CUBIN;
+    return fuzz_chance(in, 4) ? NVJITLINK_INPUT_ANY : types[form];
+}
+
+static void add(struct fuzz_input *in, nvJitLinkHandle handle, const struct plan *p,
+                const struct plan_input *input)
+{
+    static struct container bytes;
+    plan_input_bytes(p, input, &bytes);
+    const nvJitLinkInputType type = any_type(in, input->form);
+    const nvJitLinkResult r = nvJitLinkAddData(handle, type, bytes.bytes, bytes.size_B, "part");
+    FUZZ_CHECK(!r == input->good, "type %d of form %d with %u containers: %d, expected %d",
+               (int)type, (int)input->form, input->count, (int)r, input->good);
+    if (r)
+        check_refusal(handle, r, "nvJitLinkAddData");
+}
+
+// Driver 580 loads only what was linked for its device.
+static void load_planned(const struct plan *p, nvJitLinkHandle handle,
+                         const bool used[PLAN_CONTAINERS])
+{
+    size_t size = 0;
+    CUmodule module;
+    FUZZ_CHECK(!nvJitLinkGetLinkedCubinSize(handle, &size) && size, "no image");
+    void *image = malloc(size);
+    FUZZ_CHECK(!nvJitLinkGetLinkedCubin(handle, image), "nvJitLinkGetLinkedCubin");
+    CUcontext context = fuzz_context();
+    int major, minor;
+    FUZZ_OK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0));
+    FUZZ_OK(cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0));
+    if (!p->as_driver || p->architecture == (unsigned)(10 * major + minor)) {
+        FUZZ_OK(cuModuleLoadData(&module, image));
+        plan_check(p, module, used);
+        FUZZ_OK(cuModuleUnload(module));
+    }
+    FUZZ_OK(cuCtxDestroy(context));
+    free(image);
+}
+
+static void planned(struct fuzz_input *in)
+{
+    struct plan p = {.as_driver = fuzz_is_driver_580(),
+                     .architecture = architectures[fuzz_below(in, FUZZ_COUNT(architectures))]};
+    bool used[PLAN_CONTAINERS] = {false}, any = false;
+    char option[32];
+    const char *list[] = {option};
+    nvJitLinkHandle handle;
+    snprintf(option, sizeof option, "-arch=sm_%u", p.architecture);
+    FUZZ_CHECK(!nvJitLinkCreate(&handle, 1, list), "nvJitLinkCreate with %s", option);
+    plan_several(in, &p, false);
+    for (unsigned i = 0; i < p.input_count; i++) {
+        const struct plan_input *input = &p.inputs[i];
+        add(in, handle, &p, input);
+        any |= input->good;
+        for (unsigned k = 0; k < input->count; k++)
+            used[input->first + k] = input->good;
+    }
+    if (any) {
+        const nvJitLinkResult r = nvJitLinkComplete(handle);
+        FUZZ_CHECK(!r, "linking %u containers: %d", p.count, (int)r);
+        load_planned(&p, handle, used);
+    }
+    FUZZ_CHECK(!nvJitLinkDestroy(&handle) && !handle, "nvJitLinkDestroy");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 2 || size > IMAGE_INPUT_B)
         return 0;
+    if (data[0] == IMAGE_PLANNED) {
+        struct fuzz_input in = {data + 1, data + size};
+        planned(&in);
+        return 0;
+    }
     nvJitLinkHandle handle = make(size);
     if (!handle)
         return 0;

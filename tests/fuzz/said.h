@@ -7,7 +7,8 @@
 
 #include "fuzz.h"
 
-static int said_file = -1;
+// One for all files of a target.
+__attribute__((weak)) int said_file = -1;
 
 // Before cuInit.
 static inline void said_start(void)
