@@ -104,7 +104,7 @@ static void note_clock(unsigned which)
 
 void em_record_tables(const void *tables, size_t size_B, uint32_t id)
 {
-    const uint32_t count = (uint32_t)((sizeof(struct rf_block) + size_B) / RF_BLOCK_B + 1);
+    const uint32_t count = (uint32_t)((sizeof(struct rf_block) + size_B - 1) / RF_BLOCK_B + 1);
     const uint32_t first = em_record_take_blocks(count);
     const struct rf_block head = {.magic = RF_BLOCK_MAGIC,
                                   .kind = RF_TABLES,

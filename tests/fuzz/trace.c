@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The reader of recorded runs. An input is the records of one thread. The target puts a header, and
-// a block with the tables of types, in front of them.
+// a block with the tables of types, in front of them. Or the input is numbers of which the target
+// writes a recording (trace_written.h), and predicts what is read.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "record_format.h"
 #include "trace.h"
 #include "trace_contents.h"
+#include "trace_written.h"
 
 // The file: its header, a block with tables, and two blocks with the input.
 enum { TABLES_BLOCK = 1, FIRST_BLOCK, SECOND_BLOCK, FILE_BLOCKS };
@@ -24,6 +26,7 @@ enum layout {
     LAYOUT_CHUNK = 8,       // the first block is a chunk; else a window
     LAYOUT_ONE_THREAD = 16, // both blocks belong to one thread
     LAYOUT_ANY_BLOCK = 32,  // the input overwrites the head of the first block, too
+    LAYOUT_WRITTEN = 0xff,  // as a whole: the target writes the file
 };
 enum { HEADER_CHANGED_B = 100, TABLE_BYTES_CHANGED = 20, CALLS_READ = 8 };
 
@@ -185,11 +188,30 @@ static void fill_header(uint8_t *file, unsigned layout, const uint8_t *data, siz
     memcpy(file, &header, sizeof header);
 }
 
+static void run_written(const uint8_t *data, size_t size)
+{
+    static struct written w;
+    struct fuzz_input in = {data, data + size};
+    uint8_t *file = calloc(1, WRITTEN_FILE_B), *exact;
+    struct trace_model model;
+    FUZZ_CHECK(file, "no memory");
+    written_make(&in, &w, file);
+    exact = realloc(file, w.size_B); // so that a read after the end is found
+    FUZZ_CHECK(exact && trace_open_bytes(&model, exact, w.size_B), "a recording is not read");
+    written_check(&w, &model);
+    use(&model);
+    trace_close(&model);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 2 || size > INPUT_MOST_B || !nowhere)
         return 0;
     const unsigned layout = data[0];
+    if (layout == LAYOUT_WRITTEN) {
+        run_written(data + 1, size - 1);
+        return 0;
+    }
     const size_t whole = (size_t)FILE_BLOCKS * RF_BLOCK_B,
                  used = layout & LAYOUT_WHOLE ? whole : RF_BLOCK_B + size - 1;
     uint8_t *file = calloc(1, whole);
@@ -216,6 +238,8 @@ enum {
     SELDOM = 9,         // one field in so many is a large number
     LARGE_SHIFT = 20,
     RECORD_FLAGS = 16,
+    NEW_WRITTEN = 20, // one input in so many becomes a recording that the target writes
+    NUMBERS_ADDED = 800,
 };
 
 static uint64_t draw(uint64_t *state)
@@ -254,11 +278,28 @@ static size_t add_record(uint8_t *data, size_t size, size_t most, uint64_t *stat
     return size + length;
 }
 
+// Adds or changes numbers of which a recording is written.
+static size_t change_written(uint8_t *data, size_t size, size_t most, uint64_t *state)
+{
+    if (!size || data[0] != LAYOUT_WRITTEN)
+        size = 1;
+    data[0] = LAYOUT_WRITTEN;
+    for (uint64_t n = draw(state) % (size > 1 ? NUMBERS_ADDED / 8 : NUMBERS_ADDED); n; n--) {
+        if (size < most)
+            data[size++] = (uint8_t)draw(state);
+    }
+    for (uint64_t n = draw(state) % 4; n && size > 1; n--)
+        data[1 + draw(state) % (size - 1)] = (uint8_t)draw(state);
+    return size;
+}
+
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {
     uint64_t state = seed;
     draw(&state);
+    if ((size && data[0] == LAYOUT_WRITTEN) || (most && draw(&state) % NEW_WRITTEN == 0))
+        return change_written(data, size, most, &state);
     if (!size && most) {
         data[0] = (uint8_t)(LAYOUT_WHOLE | (draw(&state) & (LAYOUT_CHUNK | LAYOUT_ONE_THREAD)));
         size = 1;

@@ -89,8 +89,9 @@ static bool find_blocks(struct trace_file *f)
                 next = at + (uint64_t)head.sequence * RF_BLOCK_B;
         }
     }
-    const uint64_t whole = f->size_B / RF_BLOCK_B; // blocks of which the file has at least a part
-    f->lost += whole < f->header.blocks ? (uint32_t)(f->header.blocks - whole) : 0;
+    // Blocks after the header of which the file has at least a byte.
+    const uint64_t begun = (f->size_B - 1) / RF_BLOCK_B;
+    f->lost += begun < f->header.blocks ? (uint32_t)(f->header.blocks - begun) : 0;
     if (f->block_count)
         qsort(f->blocks, f->block_count, sizeof *f->blocks, compare_blocks);
     drop_copies(f);

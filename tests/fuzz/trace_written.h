@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Recordings that the fuzz target `trace` writes itself, as emulator/core/record_format.h says, and
+// a model of what is in them.
+#pragma once
+#include "fuzz.h"
+#include "record_format.h"
+#include "trace_model.h"
+
+enum {
+    WRITTEN_THREADS = 3,
+    WRITTEN_BLOCKS = 9, // of records; other blocks may be between them
+    WRITTEN_FILE_B = (WRITTEN_BLOCKS + 6) * RF_BLOCK_B,
+    WRITTEN_EVENTS = 160,
+    WRITTEN_OPEN = 8, // calls inside of each other
+    WRITTEN_ARGUMENTS = 4,
+    WRITTEN_ENTRIES = 5,
+    WRITTEN_NAMES = 4,
+};
+
+struct written_call {
+    uint32_t thread;
+    uint64_t number, start, end;
+    unsigned depth, entry, count;
+    bool of_library;
+    int32_t result;
+    uint64_t arguments[WRITTEN_ARGUMENTS];
+};
+
+// A record, and what it says.
+struct written_event {
+    enum rf_kind kind;
+    unsigned thread, block;
+    size_t end_B; // in the block
+    uint64_t time, until;
+    struct written_call call; // CALL
+    bool nested, returned;
+    uint64_t number; // of the call (RETURN, DIAGNOSTIC), the command or the object
+    bool of_library, ended, returns;
+    int32_t result;
+};
+
+struct written_block {
+    unsigned thread;
+    uint32_t sequence;
+    enum rf_block_kind kind;
+    uint64_t ticks, last; // `last`: the time of its last record
+    uint64_t number, command;
+    struct written_site {
+        bool known;
+        unsigned entry, count;
+        uint64_t arguments[WRITTEN_ARGUMENTS];
+    } sites[4];
+    uint8_t records[RF_BLOCK_B / 4];
+    size_t used_B;
+    size_t at; // in the file, once it is there
+};
+
+struct written {
+    struct written_block blocks[WRITTEN_BLOCKS];
+    unsigned block_count;
+    struct written_event events[WRITTEN_EVENTS];
+    unsigned event_count;
+    uint64_t time;
+    struct written_thread {
+        unsigned block;                               // where it writes
+        uint64_t open[WRITTEN_OPEN], number, command; // open: numbers of calls; 0: of a library
+        unsigned depth;
+    } threads[WRITTEN_THREADS];
+    uint64_t object; // the last one
+    size_t size_B;   // of the file
+    bool is_whole;
+    bool is_cut; // a part with records is missing
+};
+
+// Writes a file of the numbers of an input. A number of its bytes, `size_B`, counts.
+void written_make(struct fuzz_input *in, struct written *w, uint8_t file[WRITTEN_FILE_B]);
+// The model should have everything that is in the file (trace_written_check.c).
+void written_check(const struct written *w, const struct trace_model *m);
