@@ -101,7 +101,7 @@ static void judge(const struct plan *p, struct plan_container *c, bool fat)
 }
 
 // Neither the manual nor a recording says how a linker of driver 580 refuses a fat binary that has
-// PTX for newer devices only, nor a library with a text for one, so there are none.
+// PTX for newer devices only, nor a library with a text for one, so plans do not have them.
 static void avoid_newer(const struct plan *p, struct plan_container *c, enum plan_form form)
 {
     struct plan_part *part = &c->parts[choose(p, c) - c->parts];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Fuzzes cuImportExternalMemory and the mappings of the imported memory: descriptors of every kind
-// of file, ranges and images with hostile extents, files that shrink.
+// of file, ranges and images with hostile extents, files that shrink. Images, and memfds that look
+// like llvmpipe's memory, may be refused with any code.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -22,6 +23,8 @@ struct file {
     int fd;
     uint64_t size; // size that can be imported, or 0 if an import may fail
     bool own;      // exported by the library itself
+    enum { UNKNOWN_FILE, PLAIN_MEMFD, NO_MEMORY } kind;
+    uint64_t plain_B; // of a plain memfd
 };
 
 static struct file exported(uint64_t size)
@@ -56,6 +59,8 @@ static struct file memfd(struct fuzz_input *in, uint64_t size, bool header)
     }
     if (fuzz_chance(in, 4))
         fcntl(f.fd, F_ADD_SEALS, (int)fuzz_below(in, 32) & ~F_SEAL_SEAL);
+    else if (!header)
+        f.kind = PLAIN_MEMFD, f.plain_B = size;
     return f;
 }
 
@@ -70,15 +75,15 @@ static struct file any_file(struct fuzz_input *in)
     case 1:
         return memfd(in, size, true);
     case 2:
-        return (struct file){.fd = open("/dev/null", O_RDWR)};
+        return (struct file){.fd = open("/dev/null", O_RDWR), .kind = NO_MEMORY};
     case 3:
         FUZZ_CHECK(!pipe(ends), "pipe");
         close(ends[1]);
-        return (struct file){.fd = ends[0]};
+        return (struct file){.fd = ends[0], .kind = NO_MEMORY};
     case 4:
-        return (struct file){.fd = (int)fuzz_take(in, 4) | INT32_MIN};
+        return (struct file){.fd = (int)fuzz_take(in, 4) | INT32_MIN, .kind = NO_MEMORY};
     case 5:
-        return (struct file){.fd = open("/", O_RDONLY | O_DIRECTORY)};
+        return (struct file){.fd = open("/", O_RDONLY | O_DIRECTORY), .kind = NO_MEMORY};
     default:
         return exported(size ? size : 1);
     }
@@ -263,6 +268,24 @@ static void go_on(struct fuzz_input *in, const struct imported *imported, int fi
     }
 }
 
+// "A descriptor that is not importable memory returns CUDA_ERROR_INVALID_HANDLE", or
+// CUDA_ERROR_UNKNOWN from driver 580, which takes only what an NVIDIA driver exported. Under
+// `manual` a plain memfd is memory, too, and in both a memfd may be llvmpipe's. `valid`: the
+// descriptor has no other mistake.
+static void check_import(const struct file *f, uint64_t size, bool valid, CUresult r)
+{
+    const bool as_driver = fuzz_is_driver_580();
+    const CUresult foreign = as_driver ? CUDA_ERROR_UNKNOWN : CUDA_ERROR_INVALID_HANDLE;
+    const bool is_memory = f->own || (!as_driver && f->kind == PLAIN_MEMFD);
+    const uint64_t whole = f->own ? f->size : f->plain_B;
+    if (is_memory)
+        FUZZ_CHECK(!(valid && size <= whole) || !r, "size %llu of %llu: %d",
+                   (unsigned long long)size, (unsigned long long)whole, (int)r);
+    else if (f->kind != UNKNOWN_FILE)
+        FUZZ_CHECK(valid ? r == foreign : r != CUDA_SUCCESS, "a file of kind %d: %d, expected %d",
+                   (int)f->kind, (int)r, (int)foreign);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_input in = {data, data + size};
@@ -286,8 +309,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool plain = d.type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD && !d.flags;
     for (unsigned i = 0; i < 16; i++)
         plain &= !d.reserved[i];
-    FUZZ_CHECK(!(f.own && plain && d.size && d.size <= f.size) || !r, "size %llu of %llu: %d",
-               d.size, (unsigned long long)f.size, (int)r);
+    check_import(&f, d.size, plain && d.size, r);
     FUZZ_CHECK(!r == (memory != NULL), "result %d, handle %p", (int)r, (void *)memory);
     if (r && valid) {
         // "ownership moves" only on success. Driver 580 closes files that are no memory
