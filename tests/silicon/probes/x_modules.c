@@ -2569,7 +2569,7 @@ GROUP(dynamic_shared)
 {
     ctx();
     CUmodule m;
-    CUfunction f, s;
+    CUfunction f, s = NULL; // never a function: the context has failed before it is asked for
     MUST(cuModuleLoadData(&m, DYN));
     unsigned o;
     void *a[] = {&dm, &o};
