@@ -16,7 +16,7 @@
 #include <vulkan/vulkan.h>
 #endif
 
-#include "cardless.h"
+#include "commands.h"
 #include "lib.h"
 #include "vulkan_layer.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cardless.h"
+#include "commands.h"
 #include "explore.h"
 #include "lib.h"
 #include "vulkan_layer.h"

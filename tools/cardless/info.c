@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cardless.h"
+#include "commands.h"
 #include "lib.h"
 
 static const char usage[] = "usage: cardless info [--devices NAME[,NAME…]] [--attributes]\n"

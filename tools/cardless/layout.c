@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `cardless layout`: prints the layout of an array (levels, layers, rows) and draws the tiling of a
 // level.
-#include "cardless.h"
+#include "commands.h"
 
 #include "arithmetic.h"
 #include "format.h"

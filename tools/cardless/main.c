@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The `cardless` program: finds the command and runs it.
-#include "cardless.h"
+#include "commands.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,7 +61,7 @@ int main(int argc, char **argv)
         return argc < 2 ? 2 : written(0);
     }
     if (!strcmp(argv[1], "--version")) {
-        puts("cardless " CARDLESS_VERSION);
+        puts("cardless " CARDLESS_TOOL_VERSION);
         return written(0);
     }
     for (unsigned i = 0; i < COMMAND_COUNT; i++)

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cardless.h"
+#include "commands.h"
 #include "option.h"
 #include "temporary.h"
 

@@ -191,7 +191,7 @@ void report_sarif(FILE *to, const struct report *r, const struct findings *f,
     fputs("{\n  \"$schema\": \"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/"
           "sarif-schema-2.1.0.json\",\n  \"version\": \"2.1.0\",\n  \"runs\": [\n    {\n"
           "      \"tool\": {\n        \"driver\": {\"name\": \"Cardless\", \"version\": "
-          "\"" CARDLESS_VERSION "\", \"rules\": [\n",
+          "\"" CARDLESS_TOOL_VERSION "\", \"rules\": [\n",
           to);
     write_rules(to, f, index);
     fputs("]}\n      },\n      \"columnKind\": \"utf16CodeUnits\",\n", to);

@@ -11,7 +11,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "cardless.h"
+#include "commands.h"
 #include "elf_facts.h"
 #include "lib.h"
 #include "option.h"

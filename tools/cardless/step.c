@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cardless.h"
+#include "commands.h"
 #include "lib.h"
 #include "number.h"
 #include "step_calls.h"

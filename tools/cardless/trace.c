@@ -4,7 +4,7 @@
 
 #include <getopt.h>
 
-#include "cardless.h"
+#include "commands.h"
 #include "trace_html.h"
 
 static const char usage[] =
