@@ -1,91 +1,69 @@
 // SPDX-License-Identifier: MIT
 // The functions of cardless.h for monitoring. They make the list of devices and do not start the
 // driver.
-#include <cardless.h>
+#include "cardless_bodies.h"
+
 #include <stdbool.h>
 #include <string.h>
 
 #include "alloc.h"
 #include "book.h"
-#include "call.h"
 #include "device.h"
 #include "driver.h"
+#include "error.h"
 #include "memory_device.h"
 
 _Static_assert(sizeof((cardlessCard *)0)->name == DM_NAME_SIZE, "a name fits");
 
-#define EXPORT __attribute__((visibility("default")))
-
-// Counts the call, checks its pointer, lists the devices and finds the one that it names, and does
-// the work, which may use `device`.
-#define CALL(function, argument, ordinal, work)                                                    \
-    do {                                                                                           \
-        static const struct em_entry entry = {.name = #function};                                  \
-        struct em_thread *self = em_thread();                                                      \
-        const struct em_entry *outer = em_begin(self, &entry);                                     \
-        struct em_device *device = NULL;                                                           \
-        CUresult r = em_permitted(self);                                                           \
-        if (!r)                                                                                    \
-            r = (argument) ? em_list_devices() : em_null(#argument);                               \
-        if (!r)                                                                                    \
-            r = em_device_get(ordinal, &device);                                                   \
-        if (!r)                                                                                    \
-            r = work;                                                                              \
-        return em_end(self, outer, r);                                                             \
-    } while (0)
-
-EXPORT CUresult cardlessCardGetCount(int *count)
+// Lists the devices and finds one.
+static CUresult find_card(int ordinal, struct em_device **device)
 {
-    static const struct em_entry entry = {.name = "cardlessCardGetCount"};
-    struct em_thread *self = em_thread();
-    const struct em_entry *outer = em_begin(self, &entry);
-    CUresult r = em_permitted(self);
-    if (!r)
-        r = count ? em_list_devices() : em_null("count");
+    CUresult r = em_list_devices();
+    return r ? r : em_device_get(ordinal, device);
+}
+
+CUresult api_cardlessCardGetCount(int *count)
+{
+    CUresult r = em_list_devices();
     if (r == CUDA_ERROR_NO_DEVICE)
         r = CUDA_SUCCESS;
     if (!r)
         *count = em_device_count;
-    return em_end(self, outer, r);
+    return r;
 }
 
-static CUresult describe(cardlessCard *card, const struct em_device *device)
+CUresult api_cardlessCardGet(cardlessCard *card, int ordinal)
 {
+    struct em_device *device;
+    CUresult r = find_card(ordinal, &device);
+    if (r)
+        return r;
     const uint64_t total_B = device->profile.total_memory;
     *card = (cardlessCard){.total = total_B, .reserved = em_driver_share(total_B)};
     memcpy(card->name, device->profile.name, sizeof card->name);
     return CUDA_SUCCESS;
 }
 
-EXPORT CUresult cardlessCardGet(cardlessCard *card, int ordinal)
+CUresult api_cardlessCardGetUuid(CUuuid *uuid, int ordinal)
 {
-    CALL(cardlessCardGet, card, ordinal, describe(card, device));
+    struct em_device *device;
+    CUresult r = find_card(ordinal, &device);
+    if (!r)
+        em_device_uuid(device, (unsigned char *)uuid->bytes);
+    return r;
 }
 
-static CUresult find_uuid(CUuuid *uuid, const struct em_device *device)
+CUresult api_cardlessCardGetAttribute(int *value, CUdevice_attribute attribute, int ordinal)
 {
-    em_device_uuid(device, (unsigned char *)uuid->bytes);
-    return CUDA_SUCCESS;
-}
-
-EXPORT CUresult cardlessCardGetUuid(CUuuid *uuid, int ordinal)
-{
-    CALL(cardlessCardGetUuid, uuid, ordinal, find_uuid(uuid, device));
-}
-
-static CUresult read_attribute(int *value, CUdevice_attribute attribute,
-                               const struct em_device *device)
-{
+    struct em_device *device;
+    CUresult r = find_card(ordinal, &device);
+    if (r)
+        return r;
     if ((int)attribute <= 0 || (int)attribute >= DM_ATTRIBUTE_END)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "attribute (%d) is not a CUdevice_attribute",
                        (int)attribute);
     *value = em_device_attribute(device, (enum dm_attribute)attribute);
     return CUDA_SUCCESS;
-}
-
-EXPORT CUresult cardlessCardGetAttribute(int *value, CUdevice_attribute attribute, int ordinal)
-{
-    CALL(cardlessCardGetAttribute, value, ordinal, read_attribute(value, attribute, device));
 }
 
 static CUresult read_processes(const struct em_device *device, unsigned *count,
@@ -116,7 +94,9 @@ static CUresult read_processes(const struct em_device *device, unsigned *count,
     return CUDA_SUCCESS;
 }
 
-EXPORT CUresult cardlessCardGetProcesses(int ordinal, unsigned *count, cardlessProcess *processes)
+CUresult api_cardlessCardGetProcesses(int ordinal, unsigned *count, cardlessProcess *processes)
 {
-    CALL(cardlessCardGetProcesses, count, ordinal, read_processes(device, count, processes));
+    struct em_device *device;
+    CUresult r = find_card(ordinal, &device);
+    return r ? r : read_processes(device, count, processes);
 }

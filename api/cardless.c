@@ -1,43 +1,21 @@
 // SPDX-License-Identifier: MIT
-// The exported functions of cardless.h.
-#include <cardless.h>
+// The functions of cardless.h: bodies of those in api/table/cardless.def, and those that libraries
+// such as libcudart call, which have no rows.
+#include "cardless_bodies.h"
 
 #include "call.h"
 #include "conditional.h"
 #include "egl_stream.h"
 #include "record.h"
-#include "trace.h"
 #include "virtual_graphics.h"
 #include "virtual_semaphore.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-// Counts the call, checks that the driver is initialised and that the argument is not NULL, does
-// the work, and traces.
-#define CALL(function, argument, work)                                                             \
-    do {                                                                                           \
-        static const struct em_entry entry = {.name = #function};                                  \
-        struct em_thread *self = em_thread();                                                      \
-        const struct em_entry *outer = em_begin(self, &entry);                                     \
-        CUresult r = em_permitted(self);                                                           \
-        if (!r)                                                                                    \
-            r = em_thread_need_init(self);                                                         \
-        if (!r)                                                                                    \
-            r = (argument) ? (work) : em_null(#argument);                                          \
-        if (em_unlikely(em_tracing))                                                               \
-            em_trace(&entry, r, (const uint64_t[]){0}, NULL);                                      \
-        return em_end(self, outer, r);                                                             \
-    } while (0)
-
-EXPORT CUresult cardlessGetVersion(unsigned *version)
+CUresult api_cardlessGetVersion(unsigned *version)
 {
-    static const struct em_entry entry = {.name = "cardlessGetVersion"};
-    struct em_thread *self = em_thread();
-    const struct em_entry *outer = em_begin(self, &entry);
-    CUresult r = version ? CUDA_SUCCESS : em_null("version");
-    if (!r)
-        *version = CARDLESS_VERSION;
-    return em_end(self, outer, r);
+    *version = CARDLESS_VERSION;
+    return CUDA_SUCCESS;
 }
 
 // The generated functions and histories know calls by their entries, so a caller is one.
@@ -110,187 +88,164 @@ EXPORT void cardlessReportsEnd(cardlessReports *reports)
     em_message_end((const struct em_message *)reports);
 }
 
-EXPORT CUresult cardlessBufferCreate(cardlessBuffer *buffer, size_t size)
+CUresult api_cardlessBufferCreate(cardlessBuffer *buffer, size_t size)
 {
-    CALL(cardlessBufferCreate, buffer, em_virtual_buffer_create(size, buffer));
+    return em_virtual_buffer_create(size, buffer);
 }
 
-EXPORT CUresult cardlessBufferResize(cardlessBuffer buffer, size_t size)
+CUresult api_cardlessBufferResize(cardlessBuffer buffer, size_t size)
 {
-    CALL(cardlessBufferResize, true, em_virtual_buffer_resize(buffer, size));
+    return em_virtual_buffer_resize(buffer, size);
 }
 
-EXPORT CUresult cardlessBufferDestroy(cardlessBuffer buffer)
+CUresult api_cardlessBufferDestroy(cardlessBuffer buffer)
 {
-    CALL(cardlessBufferDestroy, true,
-         em_virtual_destroy(EM_VIRTUAL_BUFFER_OBJECT, (uint64_t)(uintptr_t)buffer));
+    return em_virtual_destroy(EM_VIRTUAL_BUFFER_OBJECT, (uint64_t)(uintptr_t)buffer);
 }
 
-EXPORT CUresult cardlessTextureCreate(cardlessTexture *texture, const cardlessTextureDesc *desc)
+CUresult api_cardlessTextureCreate(cardlessTexture *texture, const cardlessTextureDesc *desc)
 {
-    CALL(cardlessTextureCreate, texture && desc, em_virtual_texture_create(desc, texture));
+    return em_virtual_texture_create(desc, texture);
 }
 
-EXPORT CUresult cardlessTextureResize(cardlessTexture texture, const cardlessTextureDesc *desc)
+CUresult api_cardlessTextureResize(cardlessTexture texture, const cardlessTextureDesc *desc)
 {
-    CALL(cardlessTextureResize, desc, em_virtual_texture_resize(texture, desc));
+    return em_virtual_texture_resize(texture, desc);
 }
 
-EXPORT CUresult cardlessTextureDestroy(cardlessTexture texture)
+CUresult api_cardlessTextureDestroy(cardlessTexture texture)
 {
-    CALL(cardlessTextureDestroy, true,
-         em_virtual_destroy(EM_VIRTUAL_TEXTURE_OBJECT, (uint64_t)(uintptr_t)texture));
+    return em_virtual_destroy(EM_VIRTUAL_TEXTURE_OBJECT, (uint64_t)(uintptr_t)texture);
 }
 
-EXPORT CUresult cardlessWriteBuffer(cardlessBuffer buffer, size_t offset, size_t size,
-                                    const void *bytes)
+CUresult api_cardlessWriteBuffer(cardlessBuffer buffer, size_t offset, size_t size,
+                                 const void *bytes)
 {
-    CALL(cardlessWriteBuffer, bytes,
-         em_virtual_write_buffer(buffer, offset, size, EM_VIRTUAL_WRITE, bytes));
+    return em_virtual_write_buffer(buffer, offset, size, EM_VIRTUAL_WRITE, bytes);
 }
 
-EXPORT CUresult cardlessFillBuffer(cardlessBuffer buffer, size_t offset, size_t size,
-                                   unsigned char value)
+CUresult api_cardlessFillBuffer(cardlessBuffer buffer, size_t offset, size_t size,
+                                unsigned char value)
 {
-    CALL(cardlessFillBuffer, true,
-         em_virtual_write_buffer(buffer, offset, size, EM_VIRTUAL_FILL, &value));
+    return em_virtual_write_buffer(buffer, offset, size, EM_VIRTUAL_FILL, &value);
 }
 
-EXPORT CUresult cardlessWriteTexture(cardlessTexture texture, unsigned level,
-                                     const cardlessBox *box, const void *texels)
+CUresult api_cardlessWriteTexture(cardlessTexture texture, unsigned level, const cardlessBox *box,
+                                  const void *texels)
 {
-    CALL(cardlessWriteTexture, texels,
-         em_virtual_write_texture(texture, level, box, EM_VIRTUAL_WRITE, texels));
+    return em_virtual_write_texture(texture, level, box, EM_VIRTUAL_WRITE, texels);
 }
 
-EXPORT CUresult cardlessFillTexture(cardlessTexture texture, unsigned level, const cardlessBox *box,
-                                    const void *texel)
+CUresult api_cardlessFillTexture(cardlessTexture texture, unsigned level, const cardlessBox *box,
+                                 const void *texel)
 {
-    CALL(cardlessFillTexture, texel,
-         em_virtual_write_texture(texture, level, box, EM_VIRTUAL_FILL, texel));
+    return em_virtual_write_texture(texture, level, box, EM_VIRTUAL_FILL, texel);
 }
 
-EXPORT CUresult cardlessCopyBuffer(cardlessBuffer to, size_t to_offset, cardlessBuffer from,
-                                   size_t from_offset, size_t size)
+CUresult api_cardlessCopyBuffer(cardlessBuffer to, size_t to_offset, cardlessBuffer from,
+                                size_t from_offset, size_t size)
 {
-    CALL(cardlessCopyBuffer, true, em_virtual_copy_buffer(to, to_offset, from, from_offset, size));
+    return em_virtual_copy_buffer(to, to_offset, from, from_offset, size);
 }
 
-EXPORT CUresult cardlessCopyTexture(cardlessTexture to, unsigned to_level, unsigned to_x,
-                                    unsigned to_y, unsigned to_z, cardlessTexture from,
-                                    unsigned from_level, const cardlessBox *box)
+CUresult api_cardlessCopyTexture(cardlessTexture to, unsigned to_level, unsigned to_x,
+                                 unsigned to_y, unsigned to_z, cardlessTexture from,
+                                 unsigned from_level, const cardlessBox *box)
 {
     cardlessBox corner = {to_x, to_y, to_z, 0, 0, 0};
-    CALL(cardlessCopyTexture, true,
-         em_virtual_copy_texture(to, to_level, &corner, from, from_level, box));
+    return em_virtual_copy_texture(to, to_level, &corner, from, from_level, box);
 }
 
-EXPORT CUresult cardlessReadBuffer(cardlessBuffer buffer, size_t offset, size_t size, void *bytes)
+CUresult api_cardlessReadBuffer(cardlessBuffer buffer, size_t offset, size_t size, void *bytes)
 {
-    CALL(cardlessReadBuffer, bytes, em_virtual_read_buffer(buffer, offset, size, bytes));
+    return em_virtual_read_buffer(buffer, offset, size, bytes);
 }
 
-EXPORT CUresult cardlessReadTexture(cardlessTexture texture, unsigned level, const cardlessBox *box,
-                                    void *texels)
+CUresult api_cardlessReadTexture(cardlessTexture texture, unsigned level, const cardlessBox *box,
+                                 void *texels)
 {
-    CALL(cardlessReadTexture, texels, em_virtual_read_texture(texture, level, box, texels));
+    return em_virtual_read_texture(texture, level, box, texels);
 }
 
-EXPORT CUresult cardlessFinish(void)
+CUresult api_cardlessFinish(void)
 {
-    CALL(cardlessFinish, true, em_virtual_finish());
+    return em_virtual_finish();
 }
 
-EXPORT CUresult cardlessQuery(void)
+CUresult api_cardlessQuery(void)
 {
-    CALL(cardlessQuery, true, em_virtual_query());
+    return em_virtual_query();
 }
 
-EXPORT CUresult cardlessGetClock(uint64_t *issued, uint64_t *done)
+CUresult api_cardlessGetClock(uint64_t *issued, uint64_t *done)
 {
-    CALL(cardlessGetClock, true, (em_virtual_clock(issued, done), CUDA_SUCCESS));
+    em_virtual_clock(issued, done);
+    return CUDA_SUCCESS;
 }
 
-static CUresult register_object(enum em_virtual_kind kind, uint64_t handle, unsigned flags,
-                                CUgraphicsResource *resource)
+CUresult api_cardlessRegisterBuffer(CUgraphicsResource *resource, cardlessBuffer buffer,
+                                    unsigned flags)
 {
-    CUresult r = em_need_context();
-    return r ? r : em_virtual_register(kind, handle, flags, resource);
+    return em_virtual_register(EM_VIRTUAL_BUFFER_OBJECT, (uint64_t)(uintptr_t)buffer, flags,
+                               resource);
 }
 
-EXPORT CUresult cardlessRegisterBuffer(CUgraphicsResource *resource, cardlessBuffer buffer,
-                                       unsigned flags)
+CUresult api_cardlessRegisterTexture(CUgraphicsResource *resource, cardlessTexture texture,
+                                     unsigned flags)
 {
-    CALL(cardlessRegisterBuffer, resource,
-         register_object(EM_VIRTUAL_BUFFER_OBJECT, (uint64_t)(uintptr_t)buffer, flags, resource));
+    return em_virtual_register(EM_VIRTUAL_TEXTURE_OBJECT, (uint64_t)(uintptr_t)texture, flags,
+                               resource);
 }
 
-EXPORT CUresult cardlessRegisterTexture(CUgraphicsResource *resource, cardlessTexture texture,
-                                        unsigned flags)
+CUresult api_cardlessStreamCreate(EGLStreamKHR *stream, unsigned fifo)
 {
-    CALL(cardlessRegisterTexture, resource,
-         register_object(EM_VIRTUAL_TEXTURE_OBJECT, (uint64_t)(uintptr_t)texture, flags, resource));
+    return em_egl_stream_create(fifo, stream);
 }
 
-EXPORT CUresult cardlessStreamCreate(void **stream, unsigned fifo)
+CUresult api_cardlessStreamDestroy(EGLStreamKHR stream)
 {
-    CALL(cardlessStreamCreate, stream, em_egl_stream_create(fifo, stream));
+    return em_egl_stream_destroy(stream);
 }
 
-EXPORT CUresult cardlessStreamDestroy(void *stream)
+CUresult api_cardlessSemaphoreCreate(cardlessSemaphore *semaphore, cardlessSemaphoreKind kind,
+                                     uint64_t value)
 {
-    CALL(cardlessStreamDestroy, true, em_egl_stream_destroy(stream));
+    return em_virtual_semaphore_create(kind, value, semaphore);
 }
 
-EXPORT CUresult cardlessSemaphoreCreate(cardlessSemaphore *semaphore, cardlessSemaphoreKind kind,
-                                        uint64_t value)
+CUresult api_cardlessSemaphoreOpen(cardlessSemaphore *semaphore, int fd)
 {
-    CALL(cardlessSemaphoreCreate, semaphore, em_virtual_semaphore_create(kind, value, semaphore));
+    return em_virtual_semaphore_open(fd, semaphore);
 }
 
-EXPORT CUresult cardlessSemaphoreOpen(cardlessSemaphore *semaphore, int fd)
+CUresult api_cardlessSemaphoreDestroy(cardlessSemaphore semaphore)
 {
-    CALL(cardlessSemaphoreOpen, semaphore, em_virtual_semaphore_open(fd, semaphore));
+    return em_virtual_semaphore_destroy(semaphore);
 }
 
-EXPORT CUresult cardlessSemaphoreDestroy(cardlessSemaphore semaphore)
+CUresult api_cardlessSemaphoreExport(cardlessSemaphore semaphore, int *fd)
 {
-    CALL(cardlessSemaphoreDestroy, true, em_virtual_semaphore_destroy(semaphore));
+    return em_virtual_semaphore_export(semaphore, fd);
 }
 
-EXPORT CUresult cardlessSemaphoreExport(cardlessSemaphore semaphore, int *fd)
+CUresult api_cardlessSemaphoreSignal(cardlessSemaphore semaphore, uint64_t value)
 {
-    CALL(cardlessSemaphoreExport, fd, em_virtual_semaphore_export(semaphore, fd));
+    return em_virtual_semaphore_signal(semaphore, value);
 }
 
-EXPORT CUresult cardlessSemaphoreSignal(cardlessSemaphore semaphore, uint64_t value)
+CUresult api_cardlessSemaphoreWait(cardlessSemaphore semaphore, uint64_t value, uint64_t timeout_ns)
 {
-    CALL(cardlessSemaphoreSignal, true, em_virtual_semaphore_signal(semaphore, value));
+    return em_virtual_semaphore_wait(semaphore, value, timeout_ns);
 }
 
-EXPORT CUresult cardlessSemaphoreWait(cardlessSemaphore semaphore, uint64_t value,
-                                      uint64_t timeout_ns)
+CUresult api_cardlessSemaphoreGetValue(cardlessSemaphore semaphore, uint64_t *value)
 {
-    CALL(cardlessSemaphoreWait, true, em_virtual_semaphore_wait(semaphore, value, timeout_ns));
+    return em_virtual_semaphore_value(semaphore, value);
 }
 
-EXPORT CUresult cardlessSemaphoreGetValue(cardlessSemaphore semaphore, uint64_t *value)
+CUresult api_cardlessGraphSetConditional(CUgraphConditionalHandle handle, unsigned value)
 {
-    CALL(cardlessSemaphoreGetValue, value, em_virtual_semaphore_value(semaphore, value));
-}
-
-// Host functions may call it, because it stands for a function of device code.
-EXPORT CUresult cardlessGraphSetConditional(CUgraphConditionalHandle handle, unsigned value)
-{
-    static const struct em_entry entry = {.name = "cardlessGraphSetConditional"};
-    struct em_thread *self = em_thread();
-    const struct em_entry *outer = em_begin(self, &entry);
-    CUresult r = em_permitted(self);
-    if (!r && !self->in_host_function)
-        r = em_thread_need_init(self);
-    if (!r)
-        r = em_conditional_set(handle, value);
-    if (em_unlikely(em_tracing))
-        em_trace(&entry, r, (const uint64_t[]){0}, NULL);
-    return em_end(self, outer, r);
+    // Host functions may call it, because it stands for a function of device code.
+    CUresult r = em_self.in_host_function ? CUDA_SUCCESS : em_need_init();
+    return r ? r : em_conditional_set(handle, value);
 }

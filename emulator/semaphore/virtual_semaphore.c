@@ -13,6 +13,7 @@
 #include "lock.h"
 #include "object.h"
 #include "order.h"
+#include "record_content.h"
 #include "semaphore_payload.h"
 
 struct em_virtual_semaphore {
@@ -101,6 +102,8 @@ CUresult em_virtual_semaphore_open(int fd, cardlessSemaphore *out)
 {
     struct dm_semaphore semaphore;
     struct dm_import_info info;
+    if (em_recording_contents)
+        em_record_fd(fd, true);
     int status = dm_semaphore_open(fd, &semaphore);
     if (status == -EBADF || status == -ENOTSUP || status == -EBADMSG) {
         dm_import_recognise(fd, &info);
@@ -150,6 +153,8 @@ CUresult em_virtual_semaphore_export(cardlessSemaphore handle, int *out)
         else
             *out = fd;
     }
+    if (!r && em_recording_contents)
+        em_record_fd(fd, false);
     em_unlock();
     return r;
 }

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Calls every entry point with CARDLESS_TRACE and compares the lines with table and headers.
+"""Calls every entry point with CARDLESS_TRACE and compares the lines with tables and headers.
 
-    trace.py GENERATORS TABLE LIBRARY fields   pointers lead to zeroed memory: every field that a
-                                               header declares occurs in the line by its name
-    trace.py GENERATORS TABLE LIBRARY wild     pointers lead nowhere: no call crashes the process
-    trace.py GENERATORS TABLE LIBRARY recorded CARDLESS
-                                               the calls of `fields` are recorded, too, and
-                                               `cardless trace` prints them as the trace does
+    trace.py GENERATORS TABLE BESIDE LIBRARY MODE
+
+    fields             pointers lead to zeroed memory: every field that a header declares occurs in
+                       the line by its name
+    wild               pointers lead nowhere: no call crashes the process
+    recorded CARDLESS  the calls of `fields` are recorded, too, and `cardless trace` prints them as
+                       the trace does
 
 The calls are made before cuInit, so that no body runs: only entry points whose first check can fail
 are called. The names come from the table and the headers; none is written here.
@@ -23,9 +24,9 @@ import tempfile
 PAGE = mmap.PAGESIZE
 
 
-def called(table):
+def called(generator):
     """Rows whose body cannot be reached before cuInit."""
-    return [r for r in table.rows if 'init' in r.checks and not r.unknown]
+    return [r for _, r in generator.rows() if 'init' in r.checks and not r.unknown]
 
 
 def values(row, declarations, pointer):
@@ -102,10 +103,10 @@ def names_of(declarations, shapes, type_name, seen=()):
     return out
 
 
-def check_fields(table, generator, lines):
+def check_fields(generator, lines):
     checks = failures = 0
     found = {re.search(r': (\w+)\(', line).group(1): line for line in lines}
-    for row in called(table):
+    for row in called(generator):
         if row.name not in found:
             continue
         line = found[row.name]
@@ -131,16 +132,14 @@ def check_fields(table, generator, lines):
 
 
 def main():
-    generators, path, library, mode, *tool = sys.argv[1:]
+    generators, path, beside, library, mode, *tool = sys.argv[1:]
     sys.path.insert(0, generators)
     from apigen.entries import Generator
     from apigen.table import ROOT, Table
-    table = Table(path)
-    generator = Generator(table)
-    facts = [os.path.join(table.folder, f) for f in table.dialect.values['facts']]
+    generator = Generator(Table(path), [Table(beside)])
     with tempfile.TemporaryDirectory() as folder:
-        generator.write_entries(folder, facts, ROOT)
-    rows = called(table)
+        generator.write_entries(folder, ROOT)
+    rows = called(generator)
     if mode.endswith('-child'):
         loaded = ctypes.CDLL(library)
         zeroes = mmap.mmap(-1, 4 * PAGE)
@@ -156,12 +155,12 @@ def main():
         call_all(rows, generator.declarations, loaded, pointers)
         return
     if tool:
-        check_recorded(*run_child([generators, path, library], mode, *tool))
-    lines = run_child([generators, path, library], mode)
+        check_recorded(*run_child([generators, path, beside, library], mode, *tool))
+    lines = run_child([generators, path, beside, library], mode)
     if mode == 'wild':
         print(f'{len(lines)} calls')
         sys.exit(len(lines) < 2000)
-    sys.exit(not check_fields(table, generator, lines))
+    sys.exit(not check_fields(generator, lines))
 
 
 if __name__ == '__main__':

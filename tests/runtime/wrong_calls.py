@@ -87,7 +87,7 @@ def main():
         text += '' if r.arguments else '    (void)choice;\n'
         text += f'    return {r.name}({names});\n}}\n'
     generator = Generator(table)
-    generator.describe([os.path.join(table.folder, f) for f in table.dialect.facts], ROOT)
+    generator.describe(ROOT)
     text += '\nstatic const struct call calls[] = {\n'
     for r in rows:
         mine = {'names': {a.name for a in r.arguments}, 'seen': set()}

@@ -164,13 +164,14 @@ if not WRAPPER:
 with open(os.path.join(ROOT, "tools/cardless/step_effects.def"), encoding="utf-8") as f:
     rows = re.findall(r'^X\("(.*?)", "(.*?)"\)$', re.sub(r'"\n +"|(?<=,)\n +', " ", f.read())
                       .replace('",  "', '", "'), re.M)
-with open(os.path.join(ROOT, "api/table/driver.def"), encoding="utf-8") as f:
-    table = re.sub(r"\n {4,}", " ", f.read())
 calls = {}
-for line in table.split("\n"):
-    cells = [c.strip() for c in line.split("|")]
-    if len(cells) > 4 and cells[1].startswith("cu"):
-        calls[cells[1]] = set(re.findall(r"\w+", cells[-1]))
+for name, prefix in (("driver", "cu"), ("cardless", "cardless")):
+    with open(os.path.join(ROOT, f"api/table/{name}.def"), encoding="utf-8") as f:
+        table = re.sub(r"\n {4,}", " ", f.read())
+    for line in table.split("\n"):
+        cells = [c.strip() for c in line.split("|")]
+        if len(cells) > 4 and cells[1].startswith(prefix):
+            calls[cells[1]] = set(re.findall(r"\w+", cells[-1]))
 assert len(rows) > 60 and len(calls) > 400, (len(rows), len(calls))
 seen = set()
 for pattern, sentence in rows:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Checks recorded runs: `cardless run --trace FILE.cardless` and `cardless trace`.
 
-  trace.py CARDLESS PROGRAM"""
+  trace.py CARDLESS PROGRAM GRAPHICS"""
 import glob
 import json
 import os
@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 WRAPPER = shlex.split(os.environ.get('MESON_EXE_WRAPPER', ''))
-TOOL, PROGRAM = map(os.path.abspath, sys.argv[1:3])
+TOOL, PROGRAM, GRAPHICS = map(os.path.abspath, sys.argv[1:4])
 
 
 def run(*arguments, status=0):
@@ -80,6 +80,45 @@ def check_contents(folder):
     run('run', '--trace-contents=much', '--', PROGRAM, 'contents', status=2)
     for trace in ((), ('--trace', 'run.txt')):
         run('run', '--trace-contents', *trace, '--', PROGRAM, 'contents', status=2)
+
+
+def check_graphics(folder):
+    """Calls of cardless.h have their arguments, too."""
+    path, out, plain = (os.path.join(folder, 'graphics.' + end)
+                        for end in ('cardless', 'html', 'txt'))
+    run('run', '--diagnostics', 'off', '--trace', path, '--', GRAPHICS)
+    run('run', '--diagnostics', 'off', '--trace', plain, '--', GRAPHICS)
+    run('trace', '--html', out, path)
+    with open(out, encoding='utf-8') as f:
+        page = f.read()
+    with open(plain, encoding='utf-8') as f:
+        lines = re.sub(r'^call (\d+): ', r'#\1 ', f.read(), flags=re.M)
+    text = run('trace', path)
+    for expected in ('cardlessBufferCreate(buffer=P, size=100) = CUDA_SUCCESS; '
+                     '*buffer=cardlessBuffer #1',
+                     'cardlessWriteBuffer(buffer=cardlessBuffer #1, offset=0, size=16384, bytes=P) '
+                     '= CUDA_SUCCESS',
+                     'cardlessTextureResize(texture=cardlessTexture #1, desc={kind='
+                     'CARDLESS_TEXTURE_2D, width=64, height=32, depth=0, layers=0, levels=2, '
+                     'format=CU_AD_FORMAT_UNSIGNED_INT8, channels=4})',
+                     'cardlessFillTexture(texture=cardlessTexture #1, level=0, box={x=8, y=4, z=0, '
+                     'width=16, height=8, depth=1}, texel=P)',
+                     'cardlessRegisterTexture(resource=P, texture=cardlessTexture #2, '
+                     'flags=CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST) = CUDA_SUCCESS; '
+                     '*resource=CUgraphicsResource #2',
+                     'cardlessGetClock(issued=NULL, done=P) = CUDA_SUCCESS; *done=',
+                     'cardlessSemaphoreCreate(semaphore=P, kind=CARDLESS_SEMAPHORE_TIMELINE, '
+                     'value=1) = CUDA_SUCCESS; *semaphore=cardlessSemaphore #1',
+                     'cardlessSemaphoreWait(semaphore=cardlessSemaphore #2, value=0, '
+                     'timeout_ns=1000) = CUDA_ERROR_TIMEOUT',
+                     'cardlessStreamCreate(stream=P, fifo=0) = CUDA_SUCCESS; '
+                     '*stream=EGLStreamKHR #1',
+                     'cardlessCardGetAttribute(value=P, attribute=CU_DEVICE_ATTRIBUTE_WARP_SIZE, '
+                     'ordinal=0) = CUDA_SUCCESS; *value=32'):
+        pattern = re.escape(expected).replace('=P', '=0x[0-9a-f]+')
+        for shown in (text, lines):
+            assert re.search(r'#\d+ ' + pattern, shown), (expected, shown)
+    assert 'desc={kind=CARDLESS_TEXTURE_2D, width=64, height=32, ' in page
 
 
 def check_filter(folder):

@@ -6,7 +6,8 @@ The table of the driver is api/table/driver.def, and its head describes the colu
 lines state the facts in which one API differs from another, so other tables can be generated too.
 
     api_table.py --entries DIR           entry_0.c … entry_N.c: the exported functions;
-                                         description.c: the types of their arguments
+                                         description.c: the types of their arguments. With
+                                         --beside TABLE, those of another table, too
     api_table.py --calls DIR             calls.c: the same functions called with words, for
                                          `cardless replay`; and its own description.c
     api_table.py --exports FILE          prototypes of the exported functions
@@ -32,6 +33,8 @@ def arguments():
     p = argparse.ArgumentParser(description=__doc__,
                                 formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument('--table', default=os.path.join(ROOT, 'api', 'table', 'driver.def'))
+    p.add_argument('--beside', action='append', default=[], metavar='TABLE',
+                   help='whose entry points --entries and --calls generate as well')
     p.add_argument('--root', default=ROOT, help='folder of the headers that the dialect names')
     for name in ('exports', 'bodies', 'procs', 'version-script', 'names', 'coverage'):
         p.add_argument(f'--{name}', metavar='FILE')
@@ -48,16 +51,15 @@ def main():
     if a.implement:
         coverage.implement(a.table, a.implement)
     table = Table(a.table)
-    generator = entries.Generator(table)
+    generator = entries.Generator(table, [Table(path) for path in a.beside])
     if a.entries or a.calls:
-        facts = [os.path.join(table.folder, f) for f in table.dialect.values.get('facts', [])]
         try:
             if a.entries:
-                generator.write_entries(a.entries, facts, a.root)
+                generator.write_entries(a.entries, a.root)
             else:
-                generator.write_calls(a.calls, facts, a.root)
+                generator.write_calls(a.calls, a.root)
         except ValueError as e:
-            sys.exit(f'{" ".join(facts)}: {e}')
+            sys.exit(f'{" ".join(generator.facts())}: {e}')
     if a.exports:
         write(a.exports, generator.exports())
     if a.bodies:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The virtual graphics API: the calls that issue commands and wait for them.
 #include "alloc.h"
+#include "call.h"
 #include "command.h"
 #include "error.h"
 #include "guard.h"
@@ -9,6 +10,7 @@
 #include "memory.h"
 #include "memory_device.h"
 #include "pkey.h"
+#include "record_content.h"
 #include "virtual_object.h"
 
 // ---- boxes ----
@@ -139,6 +141,19 @@ static CUresult new_command(uint64_t bytes_B, struct em_virtual_command **out)
 
 // ---- commands ----
 
+// Records the program's bytes, of which the driver has a copy.
+static __attribute__((cold, noinline)) void record_read(const void *bytes, const void *copy,
+                                                        uint64_t size_B)
+{
+    em_record_bytes(&(struct em_record_bytes){.role = RF_READS,
+                                              .call = em_call_now(),
+                                              .address = (uintptr_t)bytes,
+                                              .at = copy,
+                                              .row_B = size_B,
+                                              .rows = 1,
+                                              .slices = 1});
+}
+
 // Issues a write or a fill of a box. Precondition: em_lock held.
 static CUresult issue_bytes(const struct em_virtual_end *end, struct dm_box_extent extent,
                             enum em_virtual_work work, uint64_t texel_B, const void *bytes)
@@ -159,6 +174,10 @@ static CUresult issue_bytes(const struct em_virtual_end *end, struct dm_box_exte
         dm_free(c);
         return r;
     }
+    // The value of a buffer's fill is an argument.
+    if (em_unlikely(em_recording_contents) &&
+        (work == EM_VIRTUAL_WRITE || end->storage->shape.kind != EM_GRAPHICS_BUFFER))
+        record_read(bytes, c->bytes, size_B);
     c->to = *end;
     c->extent = extent;
     c->repeat_B = work == EM_VIRTUAL_FILL ? (uint32_t)texel_B : 0;
@@ -318,6 +337,8 @@ static CUresult read_end(struct em_virtual_end *end, struct dm_box_extent extent
     if (status) {
         dm_fault_text(&fault, text, sizeof text);
         r = em_fail(CUDA_ERROR_INVALID_VALUE, "cannot write to the program's memory: %s", text);
+    } else if (em_unlikely(em_recording_contents)) {
+        em_record_range(RF_WRITES, bytes, extent.width_B * extent.height * extent.depth);
     }
     em_virtual_storage_unref(end->storage);
     return r;

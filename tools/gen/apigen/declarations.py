@@ -185,6 +185,9 @@ class Declarations:
                     stars += self.tokens[self.at] == '*'
                     self.at += 1
                 name, array = '', False
+                if self.tokens[self.at] == '(':
+                    members.append(self.function_member())
+                    break
                 if self.tokens[self.at] not in (';', ','):
                     name = self.tokens[self.at]
                     self.at += 1
@@ -200,6 +203,16 @@ class Declarations:
             self.take(';')
         self.take('}')
         return Record(kind, tag, members)
+
+    def function_member(self):
+        """A pointer to a function, of which no more than the name is read."""
+        self.take('(')
+        self.take('*')
+        name = self.tokens[self.at]
+        self.at += 1
+        self.take(')')
+        self.until(';')
+        return Member(name, 'void', 1, False)
 
     def resolve(self, name):
         """Follows aliases to the name that is declared."""

@@ -4,14 +4,18 @@ import os
 
 from .declarations import Declarations
 from .shapes import Rules, Shapes, write_shapes
-from .table import write
+from .table import notice, write
 
 PARTS = 4  # how many entry_N.c: each is compiled by itself, so that a build can use several cores
 
 
 class Generator:
-    def __init__(self, table):
+    """Generates the code of a table. The types of the entry points `beside` it are described
+    together with its own, so that one description has all types of the library."""
+
+    def __init__(self, table, beside=()):
         self.table, self.dialect = table, table.dialect
+        self.all = [self] + [Generator(t) for t in beside]
         self.h = self.dialect.helpers  # prefix of the functions that wrappers call
         self.stream_struct = self.dialect.one('streamtype')  # None: bodies get plain handles
         self.shapes = None  # the types of arguments, if the dialect has `facts`: for the trace
@@ -350,30 +354,54 @@ class Generator:
         lines += ([f'    return {value};'] if value else []) + ['}']
         return '\n'.join(lines) + '\n'
 
-    def describe(self, facts, root):
-        """Reads the headers and the file of types."""
-        self.declarations = Declarations(self.dialect.header_files(root))
-        constants = [c for e in self.declarations.enums.values() for c in e.constants]
-        self.rules = Rules(facts, constants + self.declarations.macros)
-        self.shapes = Shapes(self.declarations, self.rules, marks=not self.dialect.one('recorder'))
-        return self.shapes.named_type(self.dialect.result)
+    def stated(self, key):
+        """The values of a dialect line of all tables, each once."""
+        return list(dict.fromkeys(v for g in self.all for v in g.dialect.values.get(key, [])))
 
-    def write_entries(self, folder, facts, root):
-        result = self.describe(facts, root) if facts else None
-        per_part = -(-len(self.table.rows) // PARTS)
-        includes = ''.join(f'#include "{h}"\n' for h in self.dialect.values['entry'])
+    def facts(self):
+        """The files of types of all tables."""
+        return [os.path.join(g.table.folder, f) for g in self.all
+                for f in g.dialect.values.get('facts', [])]
+
+    def rows(self):
+        return [(g, row) for g in self.all for row in g.table.rows]
+
+    def describe(self, root):
+        """Reads the headers and the files of types."""
+        headers = [h for g in self.all for h in g.dialect.header_files(root)]
+        declarations = Declarations(list(dict.fromkeys(headers)))
+        constants = [c for e in declarations.enums.values() for c in e.constants]
+        rules = Rules(self.facts(), constants + declarations.macros)
+        shapes = Shapes(declarations, rules, marks=not self.dialect.one('recorder'))
+        for g in self.all:
+            g.declarations, g.rules, g.shapes = declarations, rules, shapes
+        return shapes.named_type(self.dialect.result)
+
+    def write_entries(self, folder, root):
+        result = self.describe(root) if self.facts() else None
+        rows = self.rows()
+        per_part = -(-len(rows) // PARTS)
+        includes = ''.join(f'#include "{h}"\n' for h in self.stated('entry'))
         for part in range(PARTS):
-            text = self.table.notice() + includes
-            for row in self.table.rows[part * per_part:(part + 1) * per_part]:
+            text = self.notice() + includes
+            for g, row in rows[part * per_part:(part + 1) * per_part]:
                 for name, twin in row.exported():
-                    text += '\n' + self.wrapper(row, name, twin)
+                    text += '\n' + g.wrapper(row, name, twin)
             write(os.path.join(folder, f'entry_{part}.c'), text)
-        if not facts:
+        if result is None:
             return
         if self.rules.unused() and not self.table.of_base:
             raise ValueError('rules that match nothing: ' + ', '.join(self.rules.unused()))
-        text = self.table.notice() + write_shapes(self.shapes, self.dialect, result)
-        write(os.path.join(folder, 'description.c'), text)
+        self.write_description(folder, result)
+
+    def write_description(self, folder, result):
+        includes = self.stated('types') + self.stated('objects')
+        write(os.path.join(folder, 'description.c'),
+              self.notice() + write_shapes(self.shapes, self.dialect, includes, result))
+
+    def notice(self):
+        """The first lines of a file that is generated from all tables."""
+        return notice(g.table for g in self.all)
 
     # ---- calls with the arguments as words
 
@@ -389,23 +417,24 @@ class Generator:
             return f'({type_})(uintptr_t)v[{i}]'
         return f'({type_})v[{i}]'
 
-    def write_calls(self, folder, facts, root):
+    def write_calls(self, folder, root):
         """calls.c, with a function for each entry point that takes its arguments as words; and
         description.c, whose members the table there names."""
-        result = self.describe(facts, root)
+        result = self.describe(root)
         functions, rows = [], []
-        for row in self.table.rows:
+        for g, row in self.rows():
             if not row.gives_error or 'direct' in row.flags:
                 continue
             first, count = self.shapes.arguments(row)
             types = ', '.join(a.type for a in row.arguments) or 'void'
-            values = ', '.join(self.call_value(a, i) for i, a in enumerate(row.arguments))
+            values = ', '.join(g.call_value(a, i) for i, a in enumerate(row.arguments))
+            code = g.dialect.result
             functions.append(
-                f'static {self.dialect.result} call_{row.name}(void *f, const uint64_t *v)\n{{\n'
-                f'    return (({self.dialect.result} (*)({types}))f)({values});\n}}\n')
+                f'static {code} call_{row.name}(void *f, const uint64_t *v)\n{{\n'
+                f'    return (({code} (*)({types}))f)({values});\n}}\n')
             rows += [f'    {{"{name}", call_{row.name}, {first}, {count}}},'
                      for name, _ in row.exported()]
-        text = self.table.notice() + ''.join(f'#include "{h}"\n' for h in self.dialect.types)
+        text = self.notice() + ''.join(f'#include "{h}"\n' for h in self.stated('types'))
         text += '#include <string.h>\n#include "replay.h"\n\n' \
             'static float as_float(uint64_t word)\n{\n    float value;\n' \
             '    memcpy(&value, &word, sizeof value);\n    return value;\n}\n\n'
@@ -413,8 +442,7 @@ class Generator:
         text += '\n'.join(sorted(rows, key=lambda r: r.split('"')[1])) + '\n};\n' \
             'const size_t replay_entry_count = sizeof replay_entries / sizeof *replay_entries;\n'
         write(os.path.join(folder, 'calls.c'), text)
-        write(os.path.join(folder, 'description.c'),
-              self.table.notice() + write_shapes(self.shapes, self.dialect, result))
+        self.write_description(folder, result)
 
     # ---- prototypes
 

@@ -346,10 +346,9 @@ class Shapes:
         return first, len(built)
 
 
-def write_shapes(s, dialect, result):
+def write_shapes(s, dialect, includes, result):
     """The C tables."""
-    includes = dialect.types + dialect.values.get('objects', []) + ['cardless_types.h']
-    out = [f'#include "{h}"' for h in includes] + ['']
+    out = [f'#include "{h}"' for h in includes + ['cardless_types.h']] + ['']
     out += [dialect.handle_prototype, ''] if dialect.handle_prototype else []
     out += [f'extern const cardlessTypes {dialect.body}description;', '']
     out += ['static const char names[] ='] + [f'    "{n}\\0"' for n in s.names] + ['    "";', '']
