@@ -22,7 +22,6 @@
     X(INSIDE, "calls that a function of the program made inside of another call")                  \
     X(FUNCTION, "calls that take a function of the program whose result they need")                \
     X(GRAPHICS, "calls that use graphics objects of the program")                                  \
-    X(CARDLESS, "calls of cardless.h, which are recorded without arguments")                       \
     X(OUTSIDE, "calls that write files, or act on other processes")                                \
     X(FOREIGN, "imports of semaphores or memory of other processes, which were not recorded")      \
     X(IMAGE, "images that were not recorded, such as tables of host functions")                    \
@@ -71,7 +70,7 @@ struct replay_shared {
     struct replay_call calls[];
 };
 
-// ---- the tables (generated from api/table/driver.def) ----
+// ---- the tables (generated from api/table/driver.def and cardless.def) ----
 
 struct replay_entry {
     const char *name;
@@ -126,6 +125,9 @@ enum replay_found replay_find(const struct replay *replay, const void *key, size
                               void *value);
 // `value` is NULL: the call that returned the key was not made.
 void replay_add(struct replay *replay, const void *key, size_t size_B, const void *value);
+// The call was not made: the objects and the memory that it made in the recorded run are unknown,
+// even if its arguments were not recorded.
+void replay_lose_born(struct replay *replay, uint32_t call);
 
 // A new descriptor for one that the call takes, or -1.
 int replay_fd(struct replay *replay, const struct trace_fd *fd, bool *is_foreign);

@@ -20,10 +20,8 @@ static const struct {
     const char *pattern; // of names
     enum replay_reason reason;
 } exceptions[] = {
-    {"cardless*", REPLAY_CARDLESS},
     {"cuGL*", REPLAY_GRAPHICS},
     {"cuGraphicsGL*", REPLAY_GRAPHICS},
-    {"cuEGL*", REPLAY_GRAPHICS},
     {"cuGraphicsEGL*", REPLAY_GRAPHICS},
     {"cuEventCreateFromEGLSync", REPLAY_GRAPHICS},
     {"cuVDPAU*", REPLAY_GRAPHICS},
@@ -33,8 +31,9 @@ static const struct {
     {"cuCheckpoint*", REPLAY_OUTSIDE},
     {"cuCoredumpSet*", REPLAY_OUTSIDE},
 };
-// Their outputs are times.
-static const char *const timed[] = {"cuEventElapsedTime*"};
+// Their outputs are times, or how far work has come.
+static const char *const timed[] = {"cuEventElapsedTime*", "cardlessGetClock",
+                                    "cardlessSemaphoreGetValue", "cardlessCardGetProcesses"};
 // Other programs may open the memory.
 static const char *const exports[] = {
     "cuMemExportToShareableHandle",
@@ -49,6 +48,7 @@ static const struct {
     {"cuStreamQuery", "cuStreamSynchronize"},
     {"cuStreamQuery_ptsz", "cuStreamSynchronize_ptsz"},
     {"cuEventQuery", "cuEventSynchronize"},
+    {"cardlessQuery", "cardlessFinish"},
 };
 
 static const char *name_of(const struct replay *r, const struct trace_call *c)

@@ -226,18 +226,23 @@ static void set_value(struct replay_job *job, const struct replay_scope *at,
                       const cardlessMember *m, const cardlessShape *s, const uint8_t *raw,
                       uint8_t *value);
 
+// A member of a structure or union, which may be an array.
+static void set_member(struct replay_job *job, const struct replay_scope *at,
+                       const cardlessMember *m, const uint8_t *raw, uint8_t *value)
+{
+    const cardlessShape *s = &api_description.shapes[m->shape];
+    for (unsigned k = 0; k < (m->elements ? m->elements : 1); k++) {
+        const size_t offset = m->offset + k * s->size_B;
+        set_value(job, at, m, s, raw + offset, value + offset);
+    }
+}
+
 static void set_members(struct replay_job *job, const struct replay_scope *outer,
                         const cardlessShape *s, const uint8_t *raw, uint8_t *value)
 {
     const struct replay_scope at = {raw, s->first, outer->depth, outer->blobs};
-    for (uint32_t i = s->first; i < (uint32_t)s->first + s->count; i++) {
-        const cardlessMember *m = &api_description.members[i];
-        const cardlessShape *inner = &api_description.shapes[m->shape];
-        for (unsigned k = 0; k < (m->elements ? m->elements : 1); k++) {
-            const size_t offset = m->offset + k * inner->size_B;
-            set_value(job, &at, m, inner, raw + offset, value + offset);
-        }
-    }
+    for (uint32_t i = s->first; i < (uint32_t)s->first + s->count; i++)
+        set_member(job, &at, &api_description.members[i], raw, value);
 }
 
 static void set_target(struct replay_job *job, const struct replay_scope *outer,
@@ -342,8 +347,7 @@ static void set_value(struct replay_job *job, const struct replay_scope *at,
         const cardlessMember *chosen = replay_chosen(m, s, at, raw);
         const struct replay_scope inner = {raw, s->first, at->depth, at->blobs};
         if (chosen)
-            set_value(job, &inner, chosen, &api_description.shapes[chosen->shape],
-                      raw + chosen->offset, value + chosen->offset);
+            set_member(job, &inner, chosen, raw, value);
         break;
     }
     default:

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "replay.h"
+#include "replay_births.h"
 #include "replay_range.h"
 
 enum { PAGE_B = 4096, SMALL = 65536, TRAP_B = 1 << 20, KEY_MOST_B = 64, BUCKETS = 1 << 12 };
@@ -34,7 +35,7 @@ struct file {
 struct replay_map {
     struct replay_ranges host, driver;
     struct replay_ranges known; // all memory that the driver had in the recorded run
-    uint32_t *born;             // indices of the model's memories, by the call that made them
+    struct replay_births memories, objects;
     struct pair *pairs[BUCKETS];
     struct file *files;
     uint8_t *trap; // cannot be accessed
@@ -46,30 +47,14 @@ static bool covers(const struct trace_memory *m, uint64_t address)
     return address >= m->address && address - m->address < m->size_B;
 }
 
-// The first of the memories that this call made, in `born`.
-static size_t first_born(const struct replay *replay, uint32_t call)
-{
-    const struct trace_model *m = replay->model;
-    size_t low = 0, high = m->memory_count;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (m->memories[replay->map->born[middle]].born_call < call)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 // Memory at this address that the call made, or NULL.
 static const struct trace_memory *born_at(const struct replay *replay, uint64_t address,
                                           uint32_t call)
 {
-    const struct trace_model *m = replay->model;
-    for (size_t i = first_born(replay, call); i < m->memory_count; i++) {
-        const struct trace_memory *a = &m->memories[replay->map->born[i]];
-        if (a->born_call != call)
-            break;
+    const struct replay_birth *births;
+    const size_t count = replay_births_in(&replay->map->memories, call, &births);
+    for (size_t i = 0; i < count; i++) {
+        const struct trace_memory *a = &replay->model->memories[births[i].index];
         if (covers(a, address))
             return a;
     }
@@ -95,40 +80,24 @@ static bool was_driver_memory(const struct replay *replay, uint64_t address)
     return replay_range_at(&replay->map->known, address) != NULL;
 }
 
-// ---- lists of the driver's memory ----
-
-static const struct trace_memory *compared; // by compare_births
-
-static int compare_births(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    if (compared[x].born_call != compared[y].born_call)
-        return compared[x].born_call < compared[y].born_call ? -1 : 1;
-    return x < y ? -1 : x > y;
-}
+// ---- the driver's memory ----
 
 static bool list_memory(struct replay *replay)
 {
     const struct trace_model *m = replay->model;
     struct replay_map *map = replay->map;
     struct replay_range *list = map->known.list = calloc(m->memory_count + 1, sizeof *list);
-    map->born = calloc(m->memory_count + 1, sizeof *map->born);
-    if (!list || !map->born)
-        return false;
-    for (uint32_t i = 0; i < m->memory_count; i++) {
+    for (uint32_t i = 0; list && i < m->memory_count; i++) {
         const struct trace_memory *a = &m->memories[i];
-        map->born[i] = i;
         // Registered memory is the program's own. One past the end belongs to the memory, too.
         if (a->address && a->address < UINT64_MAX - a->size_B &&
             strncmp(a->kind, "registered", strlen("registered")) != 0)
             list[map->known.count++] =
                 (struct replay_range){.from = a->address, .end = a->address + a->size_B + 1};
     }
-    map->known.count = replay_range_join(list, map->known.count);
-    compared = m->memories;
-    if (m->memory_count)
-        qsort(map->born, m->memory_count, sizeof *map->born, compare_births);
-    return true;
+    map->known.count = list ? replay_range_join(list, map->known.count) : 0;
+    return list && replay_births_of_memory(m, &map->memories) &&
+           replay_births_of_objects(m, &map->objects);
 }
 
 // ---- the program's memory ----
@@ -176,15 +145,6 @@ static bool reserve_host(struct replay *replay)
     }
     free(list);
     return works;
-}
-
-bool replay_map_open(struct replay *replay)
-{
-    struct replay_map *map = replay->map = calloc(1, sizeof *map);
-    if (!map || !list_memory(replay) || !reserve_host(replay))
-        return false;
-    map->trap = mmap(NULL, TRAP_B, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return map->trap != MAP_FAILED;
 }
 
 static bool is_mapped(uint64_t address)
@@ -281,6 +241,29 @@ void replay_add(struct replay *replay, const void *key, size_t size_B, const voi
     p->is_lost = !value;
     if (value)
         memcpy(p->value, value, size_B);
+}
+
+static void lose_objects(struct replay *replay, uint32_t call)
+{
+    const struct replay_birth *births;
+    const size_t count = replay_births_in(&replay->map->objects, call, &births);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t handle = replay->model->objects[births[i].index].handle;
+        replay_add(replay, &handle, sizeof handle, NULL);
+    }
+}
+
+void replay_lose_born(struct replay *replay, uint32_t call)
+{
+    const struct trace_model *m = replay->model;
+    const struct replay_birth *births;
+    lose_objects(replay, call);
+    const size_t count = replay_births_in(&replay->map->memories, call, &births);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t address = m->memories[births[i].index].address;
+        if (address && was_driver_memory(replay, address))
+            replay_add_memory(replay, call, address, address, true);
+    }
 }
 
 // ---- files ----
@@ -391,4 +374,16 @@ const char *replay_path(struct replay *replay, uint32_t call, int *fd)
         return NULL;
     snprintf(map->path, sizeof map->path, "/proc/self/fd/%d", *fd);
     return map->path;
+}
+
+// ---- the whole ----
+
+bool replay_map_open(struct replay *replay)
+{
+    struct replay_map *map = replay->map = calloc(1, sizeof *map);
+    if (!map || !list_memory(replay) || !reserve_host(replay))
+        return false;
+    lose_objects(replay, TRACE_NONE); // no recorded call made them, unless one returns them later
+    map->trap = mmap(NULL, TRAP_B, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return map->trap != MAP_FAILED;
 }

@@ -141,23 +141,32 @@ static bool compare_target(struct replay_job *job, const struct replay_scope *ou
     return compare_elements(job, outer, m, target, elements, count, name);
 }
 
+// Compares a member of a structure or union, which may be an array.
+static bool compare_member(struct replay_job *job, const struct replay_scope *at,
+                           const cardlessMember *m, struct pair p, const char *name)
+{
+    const cardlessShape *s = &api_description.shapes[m->shape];
+    for (unsigned k = 0; k < (m->elements ? m->elements : 1); k++) {
+        const size_t offset = m->offset + k * s->size_B;
+        const struct pair e = {p.old + offset, p.now + offset};
+        if (!compare_value(job, at, m, s, e, name))
+            return false;
+    }
+    return true;
+}
+
 static bool compare_members(struct replay_job *job, const struct replay_scope *outer,
                             const cardlessShape *s, struct pair p, const char *name)
 {
     const struct replay_scope at = {p.old, s->first, outer->depth, outer->blobs};
     for (uint32_t i = s->first; i < (uint32_t)s->first + s->count; i++) {
         const cardlessMember *m = &api_description.members[i];
-        const cardlessShape *inner = &api_description.shapes[m->shape];
         if (m->flags & CARDLESS_MEMBER_QUIET)
             continue;
         char path[256];
         snprintf(path, sizeof path, "%s.%s", name, replay_name(m->name));
-        for (unsigned k = 0; k < (m->elements ? m->elements : 1); k++) {
-            const size_t offset = m->offset + k * inner->size_B;
-            const struct pair e = {p.old + offset, p.now + offset};
-            if (!compare_value(job, &at, m, inner, e, path))
-                return false;
-        }
+        if (!compare_member(job, &at, m, p, path))
+            return false;
     }
     return true;
 }
@@ -240,10 +249,7 @@ static bool compare_value(struct replay_job *job, const struct replay_scope *at,
     case CARDLESS_SHAPE_UNION: {
         const cardlessMember *chosen = replay_chosen(m, s, at, p.old);
         const struct replay_scope inner = {p.old, s->first, at->depth, at->blobs};
-        if (!chosen)
-            return true;
-        const struct pair e = {p.old + chosen->offset, p.now + chosen->offset};
-        return compare_value(job, &inner, chosen, &api_description.shapes[chosen->shape], e, name);
+        return !chosen || compare_member(job, &inner, chosen, p, name);
     }
     default:
         return compare_number(job, s, p, name);
@@ -289,15 +295,20 @@ static bool compare_argument(struct replay_job *job, uint32_t i)
     return compare_elements(job, &at, m, target, (struct pair){old, now->bytes}, count, name);
 }
 
+// All calls that return a descriptor have one output.
 static void add_fds(struct replay_job *job)
 {
-    for (size_t i = 0; i < job->fd_count; i++) {
+    uint32_t output = 0;
+    while (output < job->entry->count &&
+           !is_output(job, &api_description.members[job->entry->first + output]))
+        output++;
+    for (size_t i = 0; i < job->fd_count && output < job->entry->count; i++) {
         const struct trace_fd *f = &job->fds[i];
-        const struct replay_memory *now = memory_of(job, job->recorded[0]);
+        const struct replay_memory *now = memory_of(job, job->recorded[output]);
         int fd;
         if (f->is_taken || !now)
             continue;
-        memcpy(&fd, now->bytes, sizeof fd); // all such calls return it in their first argument
+        memcpy(&fd, now->bytes, sizeof fd);
         replay_add_fd(job->replay, f, fd);
     }
 }
@@ -335,6 +346,7 @@ static void lose_value(struct replay_job *job, const cardlessShape *s, const uin
 
 void replay_lose_outputs(struct replay_job *job)
 {
+    replay_lose_born(job->replay, job->index);
     if (!job->entry || job->call->result)
         return;
     for (uint32_t i = 0; i < job->entry->count; i++) {
