@@ -193,7 +193,7 @@ static void tune_for_intel(void)
 //
 // On Zen 3, streaming stores fill 1.4 to 1.6 times as fast as plain ones from 64 MiB on, and half
 // as fast up to 16 MiB. Stores to eight rows whose distance is a multiple of 1 KiB are slow unless
-// 256 bytes of a row follow each other: 8 GB/s beside 11 to 14.
+// 512 bytes of a row follow each other: 9 GB/s beside 13.
 //
 // On Zen 4, prefetching made boxes of 1 to 4 MiB take 1.03 to 1.3 of the time, and copies 1.1 to 2.
 static void tune_for_amd(void)

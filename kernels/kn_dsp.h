@@ -111,7 +111,7 @@ extern uint64_t
     kn_wide_max_B; // from here on, rows do not fit in the caches, and wider registers lose
 extern uint64_t kn_string_max_B;      // up to here, fills use string stores
 extern uint64_t kn_fill_stream_min_B; // from here on, they use streaming stores
-// Streamed untiling writes 256 bytes of a row at a time if the distance of rows is a multiple of
+// Streamed untiling writes 512 bytes of a row at a time if the distance of rows is a multiple of
 // this power of two; 0: never.
 extern uint64_t kn_untile_rows_pitch_B;
 #pragma GCC visibility pop

@@ -81,7 +81,11 @@ KN_INLINE void slice_untile(struct kn_surface s, uint8_t *linear, uint64_t pitch
 KN_INLINE void box_untile_blocks(struct kn_surface s, struct kn_linear linear, struct kn_box box)
 {
     uint64_t height = 8u << s.tiled.block_height_log2, depth = 1u << s.tiled.block_depth_log2;
-    const uint64_t group_B = TILE_GROUP_GOBS * 64;
+#ifdef TILE_UNTILE_BY_ROWS
+    const uint64_t group_B = 64 * (tile_by_rows(linear.pitch_B) ? TILE_ROWS_GOBS : TILE_GROUP_GOBS);
+#else
+    const uint64_t group_B = 64 * TILE_GROUP_GOBS;
+#endif
 
     for (uint64_t slice = 0, slice_end; slice < box.slices; slice = slice_end) {
         slice_end = ((s.z + slice) | (depth - 1)) + 1 - s.z;

@@ -74,6 +74,13 @@ static inline enum tile_path tile_path(uint64_t size_B, uintptr_t alignment, boo
     return size_B < tile_limit(&kn_far_min_B) ? TILE_PREFETCHED : TILE_FAR;
 }
 
+// Whether streamed untiling writes TILE_ROWS_GOBS lines of a row at a time.
+#define TILE_ROWS_GOBS 8
+static inline bool tile_by_rows(uint64_t pitch_B)
+{
+    return kn_untile_rows_pitch_B && !(pitch_B & (kn_untile_rows_pitch_B - 1));
+}
+
 static inline bool tile_path_prefetches(enum tile_path path)
 {
     return path == TILE_PREFETCHED || path == TILE_FAR;

@@ -92,9 +92,10 @@ KN_INLINE void row_untile_by(const uint8_t *gobs_at, uint64_t step_B, const stru
             linear += x - x0, gob += step_B, i++;
         }
 #ifdef TILE_UNTILE_BY_ROWS
-        if (path == TILE_STREAMED && kn_untile_rows_pitch_B &&
-            !(pitch_B & (kn_untile_rows_pitch_B - 1)))
-            for (; x1 - x >= 256; x += 256, linear += 256, gob += 4 * step_B)
+        if (path == TILE_STREAMED && tile_by_rows(pitch_B))
+            for (; x1 - x >= TILE_ROWS_GOBS * 64; x += TILE_ROWS_GOBS * 64,
+                                                  linear += TILE_ROWS_GOBS * 64,
+                                                  gob += TILE_ROWS_GOBS * step_B)
                 TILE_UNTILE_BY_ROWS(gob, step_B, linear, pitch_B);
 #endif
         for (; x1 - x >= 64; x += 64, linear += 64, gob += step_B, i++) {

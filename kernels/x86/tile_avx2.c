@@ -19,14 +19,12 @@ KN_INLINE void gob_copy(uint8_t *dst, const uint8_t *src, enum tile_path path)
     }
 }
 
-// Four GOBs side by side, step_B apart: a row of all four at a time.
+// GOBs side by side, step_B apart: a row of all of them at a time.
 KN_INLINE void gobs_untile_by_rows(const uint8_t *gob, uint64_t step_B, uint8_t *linear,
                                    uint64_t pitch_B)
 {
-#pragma GCC unroll 8
     for (unsigned row = 0; row < 8; row++)
-#pragma GCC unroll 4
-        for (unsigned i = 0; i < 4; i++)
+        for (unsigned i = 0; i < TILE_ROWS_GOBS; i++)
 #pragma GCC unroll 2
             for (unsigned column = 0; column < 4; column += 2) {
                 const uint8_t *src = gob + i * step_B + gob_cell_B(column, row);
