@@ -40,6 +40,19 @@
 #include "visible.h"
 
 static struct dm_mutex starting = DM_MUTEX_INITIALIZER(START);
+static __thread bool starts; // this thread has `starting`, or waits for it
+
+static void start_lock(void)
+{
+    starts = true;
+    dm_mutex_lock(&starting);
+}
+
+static void start_unlock(void)
+{
+    dm_mutex_unlock(&starting);
+    starts = false;
+}
 
 static void set_state(enum em_driver_state state)
 {
@@ -61,7 +74,8 @@ static void before_fork(void)
     bool off = em_self.cancel_off;
     em_work_begin(&forks);
     em_cancel_off();
-    dm_mutex_lock(&starting);
+    if (!starts) // otherwise a signal handler forks, and the start goes on in both processes
+        dm_mutex_lock(&starting);
     em_lock();
     cancel_was_off = off;
     em_error_lock();
@@ -76,7 +90,8 @@ static void after_fork(void)
     em_trace_unlock();
     em_error_unlock();
     em_unlock();
-    dm_mutex_unlock(&starting);
+    if (!starts)
+        dm_mutex_unlock(&starting);
     if (!off) // otherwise the fork was inside a call, and the end of the call restores it
         em_cancel_restore(em_thread());
     em_work_end(&forks);
@@ -85,9 +100,19 @@ static void after_fork(void)
 static void in_child(void)
 {
     em_log_in_child();
+    em_record_in_child();
     after_fork();
     if (is_state(EM_DRIVER_READY))
         set_state(EM_DRIVER_FORKED);
+}
+
+// Runs when the library is loaded, because another thread may fork while the driver starts. If
+// there is no memory for the handlers, cuInit tries again.
+static bool watches_forks;
+__attribute__((constructor)) static void watch_forks(void)
+{
+    if (!watches_forks)
+        watches_forks = !pthread_atfork(before_fork, after_fork, in_child);
 }
 
 // Prints the reason if host code accesses device memory, which causes a fault as on a card. Runs in
@@ -158,11 +183,10 @@ static CUresult start(void)
         r = em_devices_start();
     if (r)
         return r;
-    static bool watching; // cuInit may run again after a failure, but handlers cannot be removed
-    if (!watching && pthread_atfork(before_fork, after_fork, in_child))
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for the handlers of fork");
-    watching = true;
-    return CUDA_SUCCESS;
+    watch_forks();
+    return watches_forks
+               ? CUDA_SUCCESS
+               : em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for the handlers of fork");
 }
 
 DM_STARTUP CUresult em_init(unsigned flags)
@@ -175,7 +199,7 @@ DM_STARTUP CUresult em_init(unsigned flags)
     CUresult r = CUDA_SUCCESS;
     em_cancel_off();
     em_devices_choose_prepare();
-    dm_mutex_lock(&starting);
+    start_lock();
     if (is_state(EM_DRIVER_OFF)) {
         r = start();
         if (!r)
@@ -183,7 +207,7 @@ DM_STARTUP CUresult em_init(unsigned flags)
         if (!r && em_config()->fail_alloc)
             dm_alloc_fail_after(em_config()->fail_alloc);
     }
-    dm_mutex_unlock(&starting);
+    start_unlock();
     return r;
 }
 
@@ -192,9 +216,9 @@ CUresult em_list_devices(void)
     em_assert_unlocked();
     em_cancel_off();
     em_devices_choose_prepare();
-    dm_mutex_lock(&starting);
+    start_lock();
     CUresult r = em_devices_start();
-    dm_mutex_unlock(&starting);
+    start_unlock();
     return r;
 }
 

@@ -142,14 +142,15 @@ static int open_file(const char *path)
     return high;
 }
 
-static void after_fork_in_child(void)
+void em_record_in_child(void)
 {
-    if (recorder.state != ON && recorder.state != STARTING)
+    if (recorder.state != ON && recorder.state != STARTING) // by another thread, which is not here
         return;
     // The file is the parent's. Its windows are not mapped here (MADV_DONTFORK).
     dm_fd_close(&recorder.file);
     recorder.forks++;
-    *em_record_generation = recorder.forks + 1;
+    if (em_record_generation)
+        *em_record_generation = recorder.forks + 1;
     recorder.parent = (uint32_t)getppid();
     recorder.header = NULL;
     em_record_forget_ids();
@@ -222,12 +223,10 @@ static bool start(const char *path)
     note_clock(0);
     note_clock(1);
     memcpy(h->magic, RF_MAGIC, sizeof h->magic);
-    static bool watching; // handlers cannot be removed
-    if (!watching) {
+    static bool keyed;
+    if (!keyed)
         pthread_key_create(&recorder.key, close_thread);
-        pthread_atfork(NULL, NULL, after_fork_in_child);
-    }
-    watching = true;
+    keyed = true;
     em_tracing = true;
     em_stop_start();
     return true;
@@ -316,7 +315,7 @@ struct em_record_thread *em_record_open_thread(void)
     if (__atomic_load_n(&recorder.state, __ATOMIC_ACQUIRE) != ON)
         return NULL;
     if (!*em_record_generation) { // a child of _Fork: the file is the parent's
-        after_fork_in_child();
+        em_record_in_child();
         recorder.state = FAILED;
         return NULL;
     }

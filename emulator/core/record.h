@@ -27,6 +27,8 @@ extern DM_HIDDEN bool em_recording;
 // Creates the file of CARDLESS_RECORD. Does nothing after the first time. In a child of fork the
 // next call makes a file for the child.
 void em_record_start(void);
+// In a child of fork: forgets the file, which is the parent's.
+void em_record_in_child(void);
 // Notes the clock and that the process ends by itself. Called when the driver shuts down.
 void em_record_finish(void);
 
