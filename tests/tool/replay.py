@@ -117,6 +117,14 @@ def check_functions(folder):
         assert all_same(text)[1] == 4 and 'replaced by empty ones: 6\n' in text, (policy, text)
 
 
+def check_full_disk(folder):
+    path = record(folder, 'full', PROGRAM, '7', 'query')
+    with open('/dev/full', 'w', encoding='ascii') as full:
+        r = subprocess.run([*WRAPPER, TOOL, 'replay', path], stdout=full, stderr=subprocess.PIPE,
+                           timeout=60, check=False)
+    assert r.returncode == 3 and b'could not be written' in r.stderr, r
+
+
 def check_query(folder):
     all_same(run('replay', record(folder, 'query', PROGRAM, '7', 'query')))
 

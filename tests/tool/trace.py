@@ -265,6 +265,32 @@ def check_full_disk(folder):
                      r'\d+ objects, 1 diagnostic in ', text), text
 
 
+def check_outputs(folder):
+    """A page is not written over the recording, and options that exclude each other are refused."""
+    path, _ = record(folder, 'return')
+    before = open(path, 'rb').read()
+    for option in ('--html', '--perfetto'):
+        run('trace', option, path, path, status=2)
+    assert open(path, 'rb').read() == before
+    run('trace', '--filter', 'name=cuMemset*', '--summary', path, status=2)
+    run('trace', '--summary', '--html', folder + '/page.html', path, status=2)
+    run('trace', '--filter', 'time=5', path, status=2)
+    r = subprocess.run([*WRAPPER, TOOL, 'trace', '--html', '/dev/full', path], capture_output=True,
+                       text=True, timeout=60)
+    assert r.returncode == 3 and \
+        r.stderr == 'cardless trace: cannot write /dev/full: No space left on device\n', r
+    program = os.path.join(folder, 'program')
+    with open(program, 'w', encoding='ascii') as f:
+        f.write('#!/bin/sh\n')
+    os.chmod(program, 0o755)
+    for options in (['--report=junit:' + program], ['--trace', program],
+                    ['--diagnostics', 'json:' + program]):
+        r = subprocess.run([*WRAPPER, TOOL, 'run', *options, '--', program], capture_output=True,
+                           text=True, timeout=60)
+        assert r.returncode == 126 and 'which would be overwritten' in r.stderr, r
+    assert os.path.getsize(program) == 10
+
+
 def check_compare(folder):
     first, _ = record(folder, 'return')
     second = os.path.join(folder, 'second.cardless')

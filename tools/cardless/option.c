@@ -52,3 +52,14 @@ bool option_can_write(const char *option, const char *path)
     fprintf(stderr, "cardless: --%s: cannot write %s: %s\n", option, path, strerror(errno));
     return false;
 }
+
+bool option_is_file(const char *option, const char *path, const char *other)
+{
+    struct stat a, b;
+    if (stat(path, &a) || stat(other, &b) || a.st_dev != b.st_dev || a.st_ino != b.st_ino ||
+        !S_ISREG(a.st_mode))
+        return false;
+    fprintf(stderr, "cardless: --%s: %s and %s are one file, which would be overwritten\n", option,
+            path, other);
+    return true;
+}

@@ -11,3 +11,6 @@ bool option_is_policy(const char *value);
 // opens it later: this is so that a wrong path stops a run before its program starts. `%p` in the
 // path stands for the number of a process, so a folder with it is not looked for.
 bool option_can_write(const char *option, const char *path);
+// Whether both paths lead to the same file. Prints a message if so: writing `path`, the value of
+// `option`, would destroy the other one.
+bool option_is_file(const char *option, const char *path, const char *other);

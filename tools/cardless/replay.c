@@ -421,5 +421,6 @@ int cmd_replay(int argc, char **argv)
         return 2;
     }
     o.file = argv[optind];
-    return open_and_replay(&o);
+    const int status = open_and_replay(&o);
+    return fflush(stdout) || ferror(stdout) ? FAILED : status; // main prints the reason
 }

@@ -273,7 +273,8 @@ static bool apply_trace_contents(const char *most)
     most = most ? most : "0x40000000";
     if (option_is_number(most) && strtoull(most, NULL, 0))
         return !setenv("CARDLESS_RECORD_CONTENTS", most, 1);
-    fprintf(stderr, "cardless: --trace-contents takes a number of bytes\n");
+    fprintf(stderr, "cardless: --trace-contents takes a number of bytes, at least 1, not %s\n",
+            most);
     return false;
 }
 
@@ -408,6 +409,12 @@ int cmd_run(int argc, char **argv)
         fprintf(stderr, "cardless: out of memory for the environment\n");
         return 126;
     }
+    for (unsigned i = 0; i < report.count; i++)
+        if (option_is_file("report", report.outputs[i].path, program))
+            return 126;
+    if ((trace && option_is_file("trace", trace, program)) ||
+        (json && option_is_file("diagnostics", json, program)))
+        return 126;
     if ((trace && !option_can_write("trace", trace)) ||
         (json && !option_can_write("diagnostics", json)))
         return 126;

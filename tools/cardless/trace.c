@@ -5,6 +5,7 @@
 #include <getopt.h>
 
 #include "commands.h"
+#include "option.h"
 #include "trace_html.h"
 
 static const char usage[] =
@@ -17,8 +18,8 @@ static const char usage[] =
     "\n"
     "  --filter LIST        only calls and commands that match all of these, with commas between\n"
     "                       them: name=PATTERN, stream=PATTERN, result=PATTERN, thread=N,\n"
-    "                       address=A or A-B, time=A-B in microseconds; * and ? stand for any\n"
-    "                       letters\n"
+    "                       depth=N, address=A or A-B, time=A-B in microseconds; * and ? stand\n"
+    "                       for any letters\n"
     "  --compare            where two runs differ first; addresses may differ\n"
     "  --perfetto OUT.json  write the run for ui.perfetto.dev and chrome://tracing\n"
     "  --html OUT.html      write a page for a browser: timeline, address space and arrays\n"
@@ -54,7 +55,7 @@ int cmd_trace(int argc, char **argv)
     };
     struct trace_filter filter = {.any = false};
     struct trace_model model;
-    bool summary = false, compares = false;
+    bool summary = false, compares = false, filters = false;
     const char *perfetto = NULL, *html = NULL;
     int c;
     while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
@@ -64,6 +65,7 @@ int cmd_trace(int argc, char **argv)
         }
         summary |= c == 's';
         compares |= c == 'c';
+        filters |= c == 'f';
         if (c == 'p')
             perfetto = optarg;
         if (c == 'w')
@@ -75,6 +77,14 @@ int cmd_trace(int argc, char **argv)
         fputs(usage, stderr);
         return 2;
     }
+    if (summary + compares + filters + (perfetto != NULL) + (html != NULL) > 1) {
+        fprintf(stderr, "cardless trace: only one of --compare, --filter, --html, --perfetto and "
+                        "--summary can be given\n");
+        return 2;
+    }
+    if ((html && option_is_file("html", html, argv[optind])) ||
+        (perfetto && option_is_file("perfetto", perfetto, argv[optind])))
+        return 2;
     if (!trace_open(&model, argv[optind]))
         return UNREADABLE;
     trace_find_places(&model);

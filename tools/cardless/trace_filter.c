@@ -16,7 +16,7 @@ static bool wrong(const char *part)
     return false;
 }
 
-// Reads "A-B". A number alone is the range of that number.
+// Reads "A-B". An address alone is a range of one byte.
 static bool read_range(const char *text, double unit, uint64_t *first, uint64_t *end)
 {
     char *rest;
@@ -28,7 +28,7 @@ static bool read_range(const char *text, double unit, uint64_t *first, uint64_t 
         return false;
     if (!*rest) {
         *end = *first + 1;
-        return true;
+        return unit == 1;
     }
     if (*rest != '-')
         return false;

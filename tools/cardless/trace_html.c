@@ -432,14 +432,14 @@ bool trace_write_html(const struct trace_model *m, const char *path)
     works = h.to != NULL;
     if (works) {
         fwrite(trace_page_before, 1, sizeof trace_page_before, h.to);
-        html_data(&h);
+        if (!fflush(h.to))
+            html_data(&h);
         fwrite(trace_page_after, 1, sizeof trace_page_after, h.to);
-        errno = EIO; // if an earlier write failed
-        works = !ferror(h.to);
+        works = !fflush(h.to) && !ferror(h.to);
         works = !fclose(h.to) && works;
     }
     if (!works)
-        fprintf(stderr, "cardless trace: %s cannot be written: %s\n", path, strerror(errno));
+        fprintf(stderr, "cardless trace: cannot write %s: %s\n", path, strerror(errno));
     html_derived_finish(&h.derived);
     trace_contents_free(&contents);
     return works;

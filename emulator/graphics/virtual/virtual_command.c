@@ -126,8 +126,10 @@ static CUresult fetch(void *to, const void *from, uint64_t size_B)
     if (!dm_guarded_host(copy_host, &c, size_B, &fault))
         return CUDA_SUCCESS;
     dm_fault_text(&fault, text, sizeof text);
-    return em_fail(CUDA_ERROR_INVALID_VALUE, "cannot read %llu bytes of the program's memory: %s",
-                   (unsigned long long)size_B, text);
+    return em_fail(CUDA_ERROR_INVALID_VALUE,
+                   "the %llu bytes at %p cannot be read: %s; pass memory that the process has "
+                   "mapped",
+                   (unsigned long long)size_B, from, text);
 }
 
 static CUresult new_command(uint64_t bytes_B, struct em_virtual_command **out)
@@ -336,7 +338,11 @@ static CUresult read_end(struct em_virtual_end *end, struct dm_box_extent extent
     dm_pkey_leave(keys);
     if (status) {
         dm_fault_text(&fault, text, sizeof text);
-        r = em_fail(CUDA_ERROR_INVALID_VALUE, "cannot write to the program's memory: %s", text);
+        r = em_fail(CUDA_ERROR_INVALID_VALUE,
+                    "the %llu bytes at %p cannot be written: %s; pass memory that the process has "
+                    "mapped",
+                    (unsigned long long)(extent.width_B * extent.height * extent.depth), bytes,
+                    text);
     } else if (em_unlikely(em_recording_contents)) {
         em_record_range(RF_WRITES, bytes, extent.width_B * extent.height * extent.depth);
     }
