@@ -65,7 +65,7 @@ static void draw_buffers(void)
 
 static void draw_textures(void)
 {
-    static unsigned char texels[HEIGHT][WIDTH][4], back[HEIGHT][WIDTH][4];
+    static unsigned char texels[HEIGHT][WIDTH * 4], back[HEIGHT][WIDTH][4];
     const unsigned char texel[4] = {1, 2, 3, 4};
     const cardlessTextureDesc small = {CARDLESS_TEXTURE_1D, 8, 0, 0, 0, 1, CU_AD_FORMAT_FLOAT, 1};
     cardlessTextureDesc desc = small;
@@ -74,7 +74,7 @@ static void draw_textures(void)
     CUgraphicsResource resource;
     CUarray array;
     for (unsigned i = 0; i < sizeof texels; i++)
-        texels[0][0][i] = (unsigned char)(i * 5);
+        texels[i / sizeof *texels][i % sizeof *texels] = (unsigned char)(i * 5);
     CHECK(cardlessTextureCreate(&texture, &small));
     desc = (cardlessTextureDesc){CARDLESS_TEXTURE_2D,        WIDTH, HEIGHT, 0, 0, 2,
                                  CU_AD_FORMAT_UNSIGNED_INT8, 4};
@@ -94,7 +94,7 @@ static void draw_textures(void)
                          .WidthInBytes = sizeof *back,
                          .Height = HEIGHT};
     CHECK(cuMemcpy2D(&out));
-    EXPECT(!memcmp(back[4][8], texel, 4) && !memcmp(back[3][8], texels[3][8], 4));
+    EXPECT(!memcmp(back[4][8], texel, 4) && !memcmp(back[3][8], &texels[3][8 * 4], 4));
     CHECK(cuGraphicsUnmapResources(1, &resource, NULL));
     memset(back, 0, sizeof back);
     CHECK(cardlessReadTexture(copy, 0, NULL, back));

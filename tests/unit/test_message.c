@@ -38,7 +38,7 @@ TEST(nested)
     EXPECT_STR(outer.text, "");
 }
 
-static void end_the_outer_one(void)
+static __attribute__((unused)) void end_the_outer_one(void)
 {
     struct em_message outer, held;
     em_message_begin(&outer);
@@ -62,7 +62,7 @@ TEST(begun_in_a_held_one)
 }
 
 // Whether an assertion ends a process that calls the function.
-static bool is_noticed(void (*mistake)(void))
+static __attribute__((unused)) bool is_noticed(void (*mistake)(void))
 {
     int status = 0;
     fflush(NULL);
