@@ -6,6 +6,8 @@
     corpus.py to_c FUZZ_TO_C PROGRAM CORPUS COUNT INCLUDE LIBRARIES OPTION...
                                             prints COUNT inputs as C, compiles (with the options of
                                             the compiler) and runs them
+    corpus.py not_as_c FUZZ_TO_C PROGRAM CORPUS
+                                            expects that an input of this target is refused
     corpus.py unpack CORPUS FOLDER          writes the inputs into a folder
     corpus.py pack FOLDER CORPUS MOST_KIB   packs a folder's inputs, the smallest first
 """
@@ -83,8 +85,7 @@ def to_c(tool, program, corpus, count, include, libraries, *options):
                 return SKIPPED
             made.check_returncode()
             built = subprocess.run(
-                [compiler, '-Wall', '-Werror', '-Wno-missing-braces', '-D_GNU_SOURCE', source,
-                 '-o', binary] +
+                [compiler, '-Wall', '-Werror', '-Wno-missing-braces', source, '-o', binary] +
                 [f'-I{i}' for i in include.split(':')] + [f'-L{libraries}', *options])
             run = built.returncode or subprocess.run([binary], timeout=120, env=there).returncode
             print(f'{os.path.basename(path)}: {"differs" if run else "the same"}', flush=True)
@@ -92,8 +93,20 @@ def to_c(tool, program, corpus, count, include, libraries, *options):
     return int(failed != 0)
 
 
+def not_as_c(tool, program, corpus):
+    """The tool refuses the target by its name, and prints no program."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = unpack(corpus, folder)[0]
+        made = subprocess.run([sys.executable, tool, program, path], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
+    print(f'exit status {made.returncode}, {len(made.stdout)} bytes, {made.stderr}', flush=True)
+    refused = made.returncode == 2 and not made.stdout and os.path.basename(program) in made.stderr
+    return int(not refused or made.stderr.count('\n') != 1)
+
+
 def main():
-    commands = {'replay': replay, 'to_c': to_c, 'unpack': unpack, 'pack': pack}
+    commands = {'replay': replay, 'to_c': to_c, 'not_as_c': not_as_c, 'unpack': unpack,
+                'pack': pack}
     if len(sys.argv) < 4 or sys.argv[1] not in commands:
         sys.exit(__doc__.strip())
     result = commands[sys.argv[1]](*sys.argv[2:])
