@@ -168,11 +168,27 @@ def plugin(python, cardless, folder):
         assert kinds == {**EXPECTED, **nothing, 'test_mistake_expected': ['failure']}, kinds
     run(cardless, 'run', '--', *pytest, '--cardless-error-on=GENERAL', '-k', 'code_that', code=1,
         cwd=folder)
+    refusals(cardless, pytest, folder)
     if not has_module(python, 'xdist'):
         print('NOT TESTED, pytest-xdist is missing: tests in several processes')
         return
     run(cardless, 'run', '--', *pytest, '-n', '2', code=1, cwd=folder)
     expect(result)
+
+
+def refusals(cardless, pytest, folder):
+    """A typing mistake in an option or in a setting is refused before any test runs."""
+    for option, wrong in (
+            ('--cardless-error-on=worning', 'worning'), ('--cardless-error-on=B99', 'B99'),
+            ('--cardless-error-on=eror,I08', 'eror'), ('--cardless-error-on=I08,', ''),
+            ('--cardless-error-on=', ''), ('--cardless-error-on=K*', 'K*'),
+            ('-ocardless_error_on=worning', 'worning'), ('--cardless-allow=ZZ9', 'ZZ9'),
+            ('-ocardless_allow=B01 Z*', 'Z*')):
+        said = run(cardless, 'run', '--', *pytest, option, code=4, cwd=folder)
+        name = option.split('=')[0].replace('-ocardless', 'cardless')
+        assert f'cardless: {name} takes ' in said and f"; '{wrong}' is not an id" in said, said
+    run(cardless, 'run', '--', *pytest, '--cardless-error-on=B01,GENERAL', '-k', 'right',
+        cwd=folder)
 
 
 def main():

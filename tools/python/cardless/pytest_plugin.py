@@ -9,11 +9,13 @@ own process and of processes that the test has started, so it works with pytest-
 import fnmatch
 import json
 import os
+import re
 import tempfile
 
 import pytest
 
 VARIABLE = 'CARDLESS_FINDINGS'
+WORDS = ('warning', 'error', 'never')
 RANKS = {'portability': 1, 'undefined': 2, 'error': 2}
 
 
@@ -35,11 +37,40 @@ def pytest_configure(config):
     config.pluginmanager.register(plugin, 'cardless-diagnostics')
 
 
+def catalogue():
+    """The ids of the driver's diagnostics. Beside the plugin in the wheel, or in its sources."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    for folder in (here, os.path.join(here, '..', '..', '..', 'emulator', 'core')):
+        try:
+            with open(os.path.join(folder, 'diagnostics.def'), encoding='utf-8') as file:
+                return re.findall(r'^EM_DIAGNOSTIC\((\w+),', file.read(), re.MULTILINE)
+        except OSError:
+            continue
+    raise pytest.UsageError('cardless: diagnostics.def, the list of diagnostics, is missing: '
+                            'install the wheel again')
+
+
+def check_error_on(value, name):
+    if value in WORDS:
+        return
+    ids = catalogue()
+    for part in value.split(','):
+        if part not in ids:
+            raise pytest.UsageError(f'cardless: {name} takes never, warning, error, or ids of '
+                                    f"diagnostics separated by commas; '{part}' is not an id")
+
+
+def check_allowed(patterns, name):
+    ids = catalogue() if patterns else []
+    for pattern in patterns:
+        if not fnmatch.filter(ids, pattern):
+            raise pytest.UsageError(f'cardless: {name} takes an id of a diagnostic, or a pattern '
+                                    f"as K*; '{pattern}' is not an id and matches none")
+
+
 class Plugin:
     def __init__(self, config):
-        self.error_on = config.getoption('--cardless-error-on') or config.getini(
-            'cardless_error_on')
-        self.allowed = [*config.getoption('--cardless-allow'), *config.getini('cardless_allow')]
+        self.set_options(config)
         self.path, self.own = os.environ.get(VARIABLE), False
         if not self.path:
             handle, self.path = tempfile.mkstemp(prefix='cardless-pytest-')
@@ -48,6 +79,19 @@ class Plugin:
             os.environ[VARIABLE] = self.path  # for this process and those that it starts
         self.at = 0
         self.read()
+
+    def set_options(self, config):
+        """Refuses a value with a typing mistake, which would let every test pass."""
+        option, setting = (config.getoption('--cardless-error-on'),
+                           config.getini('cardless_error_on'))
+        self.error_on = setting if option is None else option
+        check_error_on(setting, 'cardless_error_on')
+        check_error_on(self.error_on, '--cardless-error-on')
+        self.allowed = []
+        for patterns, name in ((config.getoption('--cardless-allow'), '--cardless-allow'),
+                               (config.getini('cardless_allow'), 'cardless_allow')):
+            check_allowed(patterns, name)
+            self.allowed += patterns
 
     def read(self):
         """The complete lines that came since the last call, as objects."""
