@@ -43,7 +43,7 @@ static void append(struct dm_kept *kept, struct dm_kept_mapping *k)
     kept->size_B += counted_B(k);
 }
 
-// Takes it out of the books. Its mapping and pages stay.
+// Removes it from all lists. Its mapping and pages stay.
 static struct dm_mapping *forget(struct dm_space *space, struct dm_kept_mapping *k)
 {
     if (k->left) {

@@ -19,9 +19,9 @@ struct plan_part {
     unsigned target;       // in the text
     unsigned version;      // of PTX: 78 for 7.8
     unsigned packing;      // enum image_packing
-    unsigned kernels;      // bits: which there are
+    unsigned kernels;      // bit mask of the kernels present
     uint32_t value;
-    unsigned filler; // a comment of so many letters
+    unsigned filler; // length of a comment, in characters
 };
 
 // A fat binary, or only the text of its single part.

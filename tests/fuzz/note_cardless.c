@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Notes about calls of cardless.h, which the trace shows by name only, and connections to its EGL
-// streams.
+// Notes about calls of cardless.h, with their arguments as C, and about connections to EGL streams.
 #include <cardless.h>
 
 #include "../egl_functions.h"
@@ -27,23 +26,33 @@ NOTE_WRAP(CUresult, cardlessFillBuffer,
           (cardlessBuffer b, size_t at, size_t size, unsigned char value), (b, at, size, value),
           note("CALL(cardlessFillBuffer($cardlessBuffer:%p, %zu, %zu, %u), " RESULT ");", (void *)b,
                at, size, value, r))
+
+static void note_read(cardlessBuffer b, size_t at, size_t size, const void *bytes, CUresult r)
+{
+    note("CALL(cardlessReadBuffer($cardlessBuffer:%p, %zu, %zu, @%p), " RESULT ");", (void *)b, at,
+         size, bytes, r);
+    if (!r)
+        note_bytes("got", bytes, size);
+}
+
 NOTE_WRAP(CUresult, cardlessReadBuffer, (cardlessBuffer b, size_t at, size_t size, void *bytes),
-          (b, at, size, bytes),
-          note("CALL(cardlessReadBuffer($cardlessBuffer:%p, %zu, %zu, @%p), " RESULT ");",
-               (void *)b, at, size, bytes, r);
-          if (!r) note_bytes("got", bytes, size))
+          (b, at, size, bytes), note_read(b, at, size, bytes, r))
+
+static void note_registration(const char *call, const char *type, const void *object,
+                              unsigned flags, CUresult r)
+{
+    resources += !r;
+    note("CALL(%s(%s%.0u, $%s:%p, %#x), " RESULT ");", call,
+         r ? "&(CUgraphicsResource){0}" : "&$CUgraphicsResource#", r ? 0 : resources, type, object,
+         flags, r);
+}
+
 NOTE_WRAP(CUresult, cardlessRegisterBuffer,
           (CUgraphicsResource * out, cardlessBuffer b, unsigned flags), (out, b, flags),
-          resources += !r;
-          note("CALL(cardlessRegisterBuffer(%s%.0u, $cardlessBuffer:%p, %#x), " RESULT ");",
-               r ? "&(CUgraphicsResource){0}" : "&$CUgraphicsResource#", r ? 0 : resources,
-               (void *)b, flags, r))
+          note_registration("cardlessRegisterBuffer", "cardlessBuffer", b, flags, r))
 NOTE_WRAP(CUresult, cardlessRegisterTexture,
           (CUgraphicsResource * out, cardlessTexture t, unsigned flags), (out, t, flags),
-          resources += !r;
-          note("CALL(cardlessRegisterTexture(%s%.0u, $cardlessTexture:%p, %#x), " RESULT ");",
-               r ? "&(CUgraphicsResource){0}" : "&$CUgraphicsResource#", r ? 0 : resources,
-               (void *)t, flags, r))
+          note_registration("cardlessRegisterTexture", "cardlessTexture", t, flags, r))
 NOTE_WRAP(CUresult, cardlessSemaphoreCreate,
           (cardlessSemaphore * s, cardlessSemaphoreKind kind, uint64_t value), (s, kind, value),
           note("CALL(cardlessSemaphoreCreate(&$cardlessSemaphore:%p, %d, %llu), " RESULT ");",
@@ -89,10 +98,16 @@ static const char *created_text(const char *type, bool created, unsigned number)
     return text;
 }
 
+static void note_stream(void *const *stream, unsigned fifo, CUresult r)
+{
+    if (!r && stream_count < STREAMS_MOST)
+        streams[stream_count++] = *stream;
+    note("CALL(cardlessStreamCreate((void **)%s, %u), " RESULT ");",
+         created_text("EGLStreamKHR", !r, stream_count), fifo, r);
+}
+
 NOTE_WRAP(CUresult, cardlessStreamCreate, (void **stream, unsigned fifo), (stream, fifo),
-          if (!r && stream_count < STREAMS_MOST) streams[stream_count++] = *stream;
-          note("CALL(cardlessStreamCreate((void **)%s, %u), " RESULT ");",
-               created_text("EGLStreamKHR", !r, stream_count), fifo, r))
+          note_stream(stream, fifo, r))
 NOTE_WRAP(CUresult, cardlessStreamDestroy, (void *stream), (stream),
           note("CALL(cardlessStreamDestroy(%s), " RESULT ");", stream_text(stream), r))
 
@@ -107,13 +122,26 @@ static void note_connection(const char *call, CUeglStreamConnection connection, 
 
 NOTE_WRAP(CUresult, cuEGLStreamConsumerConnect, (CUeglStreamConnection * c, void *stream),
           (c, stream), note_connection("cuEGLStreamConsumerConnect", *c, stream, "", r))
+
+static void note_consumer(CUeglStreamConnection c, const void *stream, unsigned flags, CUresult r)
+{
+    char more[32];
+    snprintf(more, sizeof more, ", %u", flags);
+    note_connection("cuEGLStreamConsumerConnectWithFlags", c, stream, more, r);
+}
+
 NOTE_WRAP(CUresult, cuEGLStreamConsumerConnectWithFlags,
           (CUeglStreamConnection * c, void *stream, unsigned flags), (c, stream, flags),
-          char more[32];
-          snprintf(more, sizeof more, ", %u", flags);
-          note_connection("cuEGLStreamConsumerConnectWithFlags", *c, stream, more, r))
+          note_consumer(*c, stream, flags, r))
+
+static void note_producer(CUeglStreamConnection c, const void *stream, int width, int height,
+                          CUresult r)
+{
+    char more[64];
+    snprintf(more, sizeof more, ", %d, %d", width, height);
+    note_connection("cuEGLStreamProducerConnect", c, stream, more, r);
+}
+
 NOTE_WRAP(CUresult, cuEGLStreamProducerConnect,
           (CUeglStreamConnection * c, void *stream, int width, int height),
-          (c, stream, width, height), char more[64];
-          snprintf(more, sizeof more, ", %d, %d", width, height);
-          note_connection("cuEGLStreamProducerConnect", *c, stream, more, r))
+          (c, stream, width, height), note_producer(*c, stream, width, height, r))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Recordings that the fuzz target `trace` writes itself, as emulator/core/record_format.h says, and
-// a model of what is in them.
+// Recordings that the fuzz target `trace` writes itself, in the format of
+// emulator/core/record_format.h, and a model of what is in them.
 #pragma once
 #include "fuzz.h"
 #include "record_format.h"
@@ -72,7 +72,7 @@ struct written {
     bool is_cut; // a part with records is missing
 };
 
-// Writes a file of the numbers of an input. A number of its bytes, `size_B`, counts.
+// Writes a file of the numbers of an input. Only the first `size_B` bytes are the file.
 void written_make(struct fuzz_input *in, struct written *w, uint8_t file[WRITTEN_FILE_B]);
 // The model should have everything that is in the file (trace_written_check.c).
 void written_check(const struct written *w, const struct trace_model *m);

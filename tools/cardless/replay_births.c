@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The memories and objects that each call of a recorded run made.
+// Finds the memory and objects that a recorded call created.
 #include "replay_births.h"
 
 #include <stdlib.h>

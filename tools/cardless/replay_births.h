@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The memories and objects that each call of a recorded run made.
+// Finds the memory and objects that a recorded call created.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,10 +17,10 @@ struct replay_births {
     size_t count;
 };
 
-// Return false if memory runs out.
+// Return false if out of host memory.
 bool replay_births_of_memory(const struct trace_model *model, struct replay_births *out);
 bool replay_births_of_objects(const struct trace_model *model, struct replay_births *out);
 
-// Returns how many a call made, and the first one of them.
+// Returns how many the call created. `*first` is the first of them.
 size_t replay_births_in(const struct replay_births *births, uint32_t call,
                         const struct replay_birth **first);

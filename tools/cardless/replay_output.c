@@ -68,8 +68,7 @@ static bool compare_address(struct replay_job *job, struct pair p, bool is_opaqu
     if (old < SMALL || now < SMALL)
         return is_opaque ? both_or_neither(job, name, old, now) : same_number(job, name, old, now);
     const uint64_t expected = replay_address(job->replay, old, &found);
-    // An address that is known may be that of memory which has ended, and which was of another
-    // size.
+    // The address may belong to freed memory of another size.
     if (!found || replay_is_born(job->replay, job->index, old)) {
         replay_add_memory(job->replay, job->index, old, now, false);
         return true;
