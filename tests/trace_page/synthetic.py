@@ -194,7 +194,9 @@ def interop(trace, layouts):
     trace.array(volume, 'HALF ×4', layouts[2], 'RGBA16F')
     trace.call('cuModuleLoadData', 'image=0x55d0c0de1000', takes=31000)
     trace.call('cuModuleGetFunction', 'hmod=0x9, name="shade"', takes=1500)
-    trace.call('cuMemAlloc_v2', 'bytesize=1099511627776', 'CUDA_ERROR_OUT_OF_MEMORY', 2300)
+    call = trace.call('cuMemAlloc_v2', 'bytesize=1099511627776', 'CUDA_ERROR_OUT_OF_MEMORY', 2300)
+    trace.diagnostic('GENERAL', call, 'the allocation (1099511627776 bytes) exceeds the memory of '
+                     'the device')
     trace.thread(2, 'loader', trace.clock[1] - 18000)
     frames(trace, {'whole': whole, 'part': part, 'image': image, 'scratch': scratch,
                    'small': small, 'views': views, 'resource': resource,

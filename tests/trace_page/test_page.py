@@ -118,11 +118,18 @@ def test_memory(page, pages):
 def test_diagnostics(page, pages):
     page.open(pages.url('demo'))
     click_on(page, '#tab-diagnostics')
-    click_on(page, '.diagnostic:nth-child(2)')
+    fits = page.evaluate("""[...document.querySelectorAll('.diagnostic')].map(card => {
+        const range = document.createRange();
+        range.selectNodeContents(card.children[0]);
+        return range.getBoundingClientRect().right <= card.children[1].getBoundingClientRect().left;
+    })""")
+    equal(fits, [True] * len(fits), 'ids end before their texts')
+    equal(text_of(page, '.diagnostic:nth-child(2) strong'), 'GENERAL', 'an id longer than others')
+    click_on(page, '.diagnostic:nth-child(3)')
     equal(page.evaluate('cardless.name = cardless.model.name_of(cardless.selected)'), 'S03',
           'a click on a diagnostic')
     inside = page.evaluate("""(() => { const x = cardless.axis.x_of_time(
-        cardless.model.diagnostics[1].t); return x > cardless.axis.gutter && x < 950; })()""")
+        cardless.model.diagnostics[2].t); return x > cardless.axis.gutter && x < 950; })()""")
     expect(inside, 'its moment is in sight')
     click_on(page, '#details [data-item^="call-"]')
     equal(page.evaluate('cardless.model.name_of(cardless.selected)'), 'cuStreamSynchronize',

@@ -99,17 +99,36 @@ class Overview {
         return (x - gutter) / (width - gutter - 6) * length;
     }
 
-    // The share of each column in which something ran.
-    shares(table, columns) {
-        const {length} = this.app.axis, shares = new Float32Array(columns + 1);
+    // The share of each column in which something ran, for each class of the table's rows.
+    shares(table, classes, columns) {
+        const {length} = this.app.axis, sums = new Float32Array(columns + 1);
+        const shares = Array.from({length: classes}, () => new Float32Array(columns + 1));
         for (let i = 0; i < table.count; i++) {
             const a = table.from[i] / length * columns;
             const b = Math.min(Math.max(table.to[i] / length * columns, a + 0.05), columns);
-            for (let column = Math.floor(a); column < b; column++)
-                shares[column] += Math.min(b, column + 1) - Math.max(a, column);
+            for (let column = Math.floor(a); column < b; column++) {
+                const share = Math.min(b, column + 1) - Math.max(a, column);
+                shares[classes > 1 ? table.class[i] : 0][column] += share;
+                sums[column] += share;
+            }
         }
-        const most = shares.reduce((x, y) => Math.max(x, y), 1); // several lanes may be busy
-        return shares.map(share => share / most);
+        const most = sums.reduce((x, y) => Math.max(x, y), 1); // several lanes may be busy
+        return {shares, sums, most};
+    }
+
+    // A bar for each column, with the classes above each other in their colours.
+    draw_shares(c, {shares, sums, most}, colours, bottom, height) {
+        sums.forEach((sum, column) => {
+            let y = bottom;
+            for (let i = 0; i < colours.length; i++) {
+                const tall = shares[i][column] / sum * Math.max(sum / most * height, 1);
+                if (!(tall > 0))
+                    continue;
+                c.fillStyle = colours[i];
+                c.fillRect(column, y - tall, 1, tall);
+                y -= tall;
+            }
+        });
     }
 
     // How busy the run was, in a picture of its own, because it rarely changes.
@@ -124,15 +143,11 @@ class Overview {
         this.run.width = columns;
         this.run.height = height;
         const c = this.run.getContext('2d');
-        for (const [table, colour, top] of [[model.calls, theme.call, 3],
-            [model.commands, theme.kernel, 3 + half]]) {
-            const shares = this.shares(table, columns);
-            c.fillStyle = colour;
-            for (let i = 0; i < columns; i++) {
-                const tall = shares[i] > 0 ? Math.max(shares[i] * (half - 1), 1) : 0;
-                c.fillRect(i, top + half - 1 - tall, 1, tall);
-            }
-        }
+        const kinds = COMMAND_KINDS.map(([, name]) => theme[name]);
+        for (const [table, colours, top] of [[model.calls, [theme.call], 3],
+            [model.commands, kinds, 3 + half]])
+            this.draw_shares(c, this.shares(table, colours.length, columns), colours,
+                top + half - 1, half - 1);
         c.fillStyle = theme.bad;
         for (const d of model.diagnostics)
             c.fillRect(axis.position(d.t) / axis.length * columns - 1, 0, 2, height);
