@@ -40,19 +40,6 @@
 #include "visible.h"
 
 static struct dm_mutex starting = DM_MUTEX_INITIALIZER(START);
-static __thread bool starts; // this thread has `starting`, or waits for it
-
-static void start_lock(void)
-{
-    starts = true;
-    dm_mutex_lock(&starting);
-}
-
-static void start_unlock(void)
-{
-    dm_mutex_unlock(&starting);
-    starts = false;
-}
 
 static void set_state(enum em_driver_state state)
 {
@@ -66,16 +53,22 @@ static bool is_state(enum em_driver_state state)
 
 // A fork copies only the calling thread. If another thread held a lock, it would stay locked in the
 // child for ever. So the locks are taken before a fork, and released in the parent and the child.
+//
+// A fork inside a call comes from a signal handler, or from a library that the call loads. Its
+// thread may hold these locks itself, so it does not take them. The child can exec or end.
+static __thread bool forks_inside;
 static bool cancel_was_off; // of the thread that forks; guarded by em_lock
 static const struct em_entry forks = {.name = "a fork"};
 
 static void before_fork(void)
 {
     bool off = em_self.cancel_off;
+    forks_inside = em_must_refuse(em_thread());
+    if (forks_inside)
+        return;
     em_work_begin(&forks);
     em_cancel_off();
-    if (!starts) // otherwise a signal handler forks, and the start goes on in both processes
-        dm_mutex_lock(&starting);
+    dm_mutex_lock(&starting);
     em_lock();
     cancel_was_off = off;
     em_error_lock();
@@ -86,12 +79,13 @@ static void before_fork(void)
 static void after_fork(void)
 {
     bool off = cancel_was_off;
+    if (forks_inside)
+        return;
     em_log_unlock();
     em_trace_unlock();
     em_error_unlock();
     em_unlock();
-    if (!starts)
-        dm_mutex_unlock(&starting);
+    dm_mutex_unlock(&starting);
     if (!off) // otherwise the fork was inside a call, and the end of the call restores it
         em_cancel_restore(em_thread());
     em_work_end(&forks);
@@ -99,7 +93,8 @@ static void after_fork(void)
 
 static void in_child(void)
 {
-    em_log_in_child();
+    if (!forks_inside)
+        em_log_in_child();
     em_record_in_child();
     after_fork();
     if (is_state(EM_DRIVER_READY))
@@ -199,7 +194,7 @@ DM_STARTUP CUresult em_init(unsigned flags)
     CUresult r = CUDA_SUCCESS;
     em_cancel_off();
     em_devices_choose_prepare();
-    start_lock();
+    dm_mutex_lock(&starting);
     if (is_state(EM_DRIVER_OFF)) {
         r = start();
         if (!r)
@@ -207,7 +202,7 @@ DM_STARTUP CUresult em_init(unsigned flags)
         if (!r && em_config()->fail_alloc)
             dm_alloc_fail_after(em_config()->fail_alloc);
     }
-    start_unlock();
+    dm_mutex_unlock(&starting);
     return r;
 }
 
@@ -216,9 +211,9 @@ CUresult em_list_devices(void)
     em_assert_unlocked();
     em_cancel_off();
     em_devices_choose_prepare();
-    start_lock();
+    dm_mutex_lock(&starting);
     CUresult r = em_devices_start();
-    start_unlock();
+    dm_mutex_unlock(&starting);
     return r;
 }
 

@@ -144,7 +144,8 @@ static int open_file(const char *path)
 
 void em_record_in_child(void)
 {
-    if (recorder.state != ON && recorder.state != STARTING) // by another thread, which is not here
+    // STARTING: another thread was opening the file. It does not exist in the child.
+    if (recorder.state != ON && recorder.state != STARTING)
         return;
     // The file is the parent's. Its windows are not mapped here (MADV_DONTFORK).
     dm_fd_close(&recorder.file);

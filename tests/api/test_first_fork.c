@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A fork while another thread makes the process's first call: the child can call the driver.
+// Forks while another thread makes the process's first call: the child can call the driver. Forks
+// of signal handlers inside calls: the child can end.
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -48,6 +51,9 @@ static bool child_ends(long delay_ns)
 
 static void fork_in_each_moment(void)
 {
+#if SANITIZED && !THREAD_SANITIZER
+    SKIP("a thread that is gone in the child may hold a lock of AddressSanitizer's allocator");
+#endif
     for (int i = 0; i < ROUNDS; i++) {
         int status;
         const pid_t process = fork();
@@ -74,4 +80,48 @@ TEST(while_the_recording_starts)
     EXPECT_EQ(system(remove), 0);
 }
 
-TESTS(CASE(while_the_driver_starts), CASE(while_the_recording_starts))
+static void fork_and_wait(int signal)
+{
+    (void)signal;
+    const pid_t child = fork();
+    if (!child)
+        _exit(0);
+    waitpid(child, NULL, 0);
+}
+
+// Makes calls, the first one included, while signals come.
+static void call_between_signals(void)
+{
+    enum { CALLS = 20000 };
+    const struct sigaction action = {.sa_handler = fork_and_wait, .sa_flags = SA_RESTART};
+    const struct itimerval often = {{0, 400}, {0, 100}}, never = {{0, 0}, {0, 0}};
+    CUcontext context;
+    CUdeviceptr memory;
+    alarm(PATIENCE_S);
+    sigaction(SIGVTALRM, &action, NULL);
+    setitimer(ITIMER_VIRTUAL, &often, NULL);
+    EXPECT_OK(cuInit(0));
+    EXPECT_OK(cuDevicePrimaryCtxRetain(&context, 0));
+    EXPECT_OK(cuCtxSetCurrent(context));
+    for (int i = 0; i < CALLS && !test_failures; i++) {
+        EXPECT_OK(cuMemAlloc(&memory, 4096));
+        EXPECT_OK(cuMemFree(memory));
+    }
+    setitimer(ITIMER_VIRTUAL, &never, NULL);
+}
+
+TEST(in_signal_handlers)
+{
+    for (int i = 0; i < 3; i++) {
+        int status;
+        const pid_t process = fork();
+        if (!process) {
+            call_between_signals();
+            _exit(test_failures != 0);
+        }
+        EXPECT_EQ(waitpid(process, &status, 0), process);
+        EXPECT_EQ(status, 0);
+    }
+}
+
+TESTS(CASE(in_signal_handlers), CASE(while_the_driver_starts), CASE(while_the_recording_starts))

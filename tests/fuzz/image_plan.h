@@ -19,7 +19,7 @@ struct plan_part {
     unsigned target;       // in the text
     unsigned version;      // of PTX: 78 for 7.8
     unsigned packing;      // enum image_packing
-    unsigned kernels;      // bit mask of the kernels present
+    unsigned kernels;      // bit mask of the kernels that it has
     uint32_t value;
     unsigned filler; // length of a comment, in characters
 };

@@ -72,7 +72,7 @@ struct written {
     bool is_cut; // a part with records is missing
 };
 
-// Writes a file of the numbers of an input. Only the first `size_B` bytes are the file.
+// Writes a file of the numbers of an input. The file is the first `size_B` bytes.
 void written_make(struct fuzz_input *in, struct written *w, uint8_t file[WRITTEN_FILE_B]);
 // The model should have everything that is in the file (trace_written_check.c).
 void written_check(const struct written *w, const struct trace_model *m);

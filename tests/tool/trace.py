@@ -287,7 +287,7 @@ def check_outputs(folder):
                     ['--diagnostics', 'json:' + program]):
         r = subprocess.run([*WRAPPER, TOOL, 'run', *options, '--', program], capture_output=True,
                            text=True, timeout=60)
-        assert r.returncode == 126 and 'which would be overwritten' in r.stderr, r
+        assert r.returncode == 126 and f'would overwrite {program}\n' in r.stderr, r
     assert os.path.getsize(program) == 10
 
 

@@ -59,7 +59,6 @@ bool option_is_file(const char *option, const char *path, const char *other)
     if (stat(path, &a) || stat(other, &b) || a.st_dev != b.st_dev || a.st_ino != b.st_ino ||
         !S_ISREG(a.st_mode))
         return false;
-    fprintf(stderr, "cardless: --%s: %s and %s are one file, which would be overwritten\n", option,
-            path, other);
+    fprintf(stderr, "cardless: --%s: %s would overwrite %s\n", option, path, other);
     return true;
 }

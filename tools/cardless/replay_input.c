@@ -62,10 +62,10 @@ uint64_t replay_count(const struct replay_job *job, const struct replay_scope *a
                       const cardlessMember *user)
 {
     const cardlessTypes *d = &api_description;
-    const cardlessMember *m = &d->members[at->first + user->count];
-    const cardlessShape *s = &d->shapes[m->shape];
     if (!(user->flags & CARDLESS_MEMBER_LIST))
         return 1;
+    const cardlessMember *m = &d->members[at->first + user->count];
+    const cardlessShape *s = &d->shapes[m->shape];
     const uint64_t value = replay_load(at->siblings + m->offset, s->size_B);
     if (!(user->flags & CARDLESS_MEMBER_COUNT_OUT))
         return value;

@@ -347,6 +347,32 @@ static bool apply_option(int option, enum layer *layer, bool *redirect, struct r
     }
 }
 
+// Whether the files that the options name are not the program, and differ from each other.
+static bool outputs_are_apart(const struct report *report, const char *trace, const char *json,
+                              const char *program)
+{
+    const char *paths[REPORTS_MOST + 2] = {trace, json},
+                                     *options[REPORTS_MOST + 2] = {"trace", "diagnostics"};
+    unsigned count = 2;
+    for (unsigned i = 0; i < report->count; i++, count++) {
+        paths[count] = report->outputs[i].path;
+        options[count] = "report";
+    }
+    for (unsigned i = 0; i < count; i++) {
+        if (paths[i] && option_is_file(options[i], paths[i], program))
+            return false;
+        for (unsigned k = 0; k < i; k++) {
+            if (!paths[i] || !paths[k] || strcmp(paths[i], paths[k]) != 0 ||
+                !strncmp(paths[i], "/dev/", 5))
+                continue;
+            fprintf(stderr, "cardless: --%s and --%s: both write to %s\n", options[k], options[i],
+                    paths[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
 int cmd_run(int argc, char **argv)
 {
     static const struct option options[] = {
@@ -409,11 +435,7 @@ int cmd_run(int argc, char **argv)
         fprintf(stderr, "cardless: out of memory for the environment\n");
         return 126;
     }
-    for (unsigned i = 0; i < report.count; i++)
-        if (option_is_file("report", report.outputs[i].path, program))
-            return 126;
-    if ((trace && option_is_file("trace", trace, program)) ||
-        (json && option_is_file("diagnostics", json, program)))
+    if (!outputs_are_apart(&report, trace, json, program))
         return 126;
     if ((trace && !option_can_write("trace", trace)) ||
         (json && !option_can_write("diagnostics", json)))

@@ -18,6 +18,7 @@
 #include "commands.h"
 #include "lib.h"
 #include "number.h"
+#include "option.h"
 #include "step_calls.h"
 #include "vulkan_layer.h"
 
@@ -269,6 +270,9 @@ int cmd_step(int argc, char **argv)
         fputs(usage, stderr);
         return 2;
     }
+    if (s.output && (option_is_file("output", s.output, argv[optind]) ||
+                     (s.calls.file && option_is_file("output", s.output, s.calls.file))))
+        return 2;
     if (s.warp_wanted && (s.calls.script || s.calls.file)) {
         fprintf(stderr, "cardless step: --do and --commands are for calls, and the other options "
                         "for a warp of a kernel\n");

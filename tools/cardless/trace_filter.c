@@ -38,6 +38,13 @@ static bool read_range(const char *text, double unit, uint64_t *first, uint64_t 
     return rest != text && !*rest && *end > *first;
 }
 
+// read_part has ended the part before its value.
+static bool wrong_value(char *part, char *value)
+{
+    value[-1] = '=';
+    return wrong(part);
+}
+
 static bool read_part(struct trace_filter *f, char *part)
 {
     char *value = strchr(part, '=');
@@ -52,7 +59,7 @@ static bool read_part(struct trace_filter *f, char *part)
     else if (!strcmp(part, "result"))
         f->result = value;
     else if (!strcmp(part, "thread") && (f->thread = (uint32_t)strtoul(value, &rest, 10), !*rest))
-        return f->thread || wrong(value);
+        return f->thread || wrong_value(part, value);
     else if (!strcmp(part, "depth") && *value >= '0' && *value <= '9' &&
              (f->depth_end = (uint32_t)strtoul(value, &rest, 10) + 1, !*rest))
         return true;
@@ -61,7 +68,7 @@ static bool read_part(struct trace_filter *f, char *part)
     else if (!strcmp(part, "time") && read_range(value, 1000, &f->from, &f->until))
         return true;
     else
-        return wrong(part);
+        return wrong_value(part, value);
     return true;
 }
 

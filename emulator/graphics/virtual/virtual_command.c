@@ -127,8 +127,8 @@ static CUresult fetch(void *to, const void *from, uint64_t size_B)
         return CUDA_SUCCESS;
     dm_fault_text(&fault, text, sizeof text);
     return em_fail(CUDA_ERROR_INVALID_VALUE,
-                   "the %llu bytes at %p cannot be read: %s; pass memory that the process has "
-                   "mapped",
+                   "the %llu bytes at %p cannot be read: %s; pass memory that the process can "
+                   "read",
                    (unsigned long long)size_B, from, text);
 }
 
@@ -339,8 +339,8 @@ static CUresult read_end(struct em_virtual_end *end, struct dm_box_extent extent
     if (status) {
         dm_fault_text(&fault, text, sizeof text);
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
-                    "the %llu bytes at %p cannot be written: %s; pass memory that the process has "
-                    "mapped",
+                    "the %llu bytes at %p cannot be written: %s; pass memory that the process can "
+                    "write",
                     (unsigned long long)(extent.width_B * extent.height * extent.depth), bytes,
                     text);
     } else if (em_unlikely(em_recording_contents)) {

@@ -25,7 +25,7 @@ def pytest_addoption(parser):
                     help='fail a test after: warning (any mistake of the catalogue), error (not '
                          'portability mistakes), never, or ids separated by commas')
     group.addoption('--cardless-allow', metavar='ID', action='append', default=[],
-                    help='never fail a test because of this id; may be a pattern as K*')
+                    help='never fail a test because of this id; may be a pattern such as K*')
     parser.addini('cardless_error_on', 'the same as --cardless-error-on', default='warning')
     parser.addini('cardless_allow', 'ids that never fail a test', type='args', default=[])
 
@@ -81,7 +81,7 @@ class Plugin:
         self.read()
 
     def set_options(self, config):
-        """Refuses a value with a typing mistake, which would let every test pass."""
+        """Refuses a mistyped value, which would let every test pass."""
         option, setting = (config.getoption('--cardless-error-on'),
                            config.getini('cardless_error_on'))
         self.error_on = setting if option is None else option
