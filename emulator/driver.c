@@ -62,10 +62,10 @@ static const struct em_entry forks = {.name = "a fork"};
 
 static void before_fork(void)
 {
-    bool off = em_self.cancel_off;
     forks_inside = em_must_refuse(em_thread());
     if (forks_inside)
         return;
+    bool off = em_self.cancel_off;
     em_work_begin(&forks);
     em_cancel_off();
     dm_mutex_lock(&starting);
@@ -78,9 +78,9 @@ static void before_fork(void)
 
 static void after_fork(void)
 {
-    bool off = cancel_was_off;
     if (forks_inside)
         return;
+    bool off = cancel_was_off;
     em_log_unlock();
     em_trace_unlock();
     em_error_unlock();

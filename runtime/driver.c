@@ -51,8 +51,8 @@ static void find_functions(void *driver, struct functions *f)
 }
 
 // No lock is held inside the dynamic loader: another thread may be there, in the constructor of a
-// library, and wait for this one. So several threads may search, and the first one stores what it
-// found. From then on, other threads read it without a lock, and it never changes.
+// library, and wait for this one. So several threads may search, and the first one stores its
+// result. From then on, other threads read it without a lock, and it never changes.
 static void driver_load(void)
 {
     struct functions found;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Fuzzes images: fat binaries, ELF files and libraries are loaded and linked in every way. Nothing
 // may crash, leak or hang, and every refusal has a code and one sentence. If the target has built
-// the image itself (image_planned.c), it predicts what is loaded, too.
+// the image itself (image_planned.c), it predicts the loaded part, too.
 //
 // The first byte of an input is its route; the rest is the image, or numbers of which one is built.
 // image_mutate.c makes inputs. Not fuzzed are images that the driver must trust: shared objects of

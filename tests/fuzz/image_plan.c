@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Well-formed images: what is in them, their bytes, and the rules of docs/reference/modules.md.
+// Well-formed images: their contents, their bytes, and the rules of docs/reference/modules.md.
 #include "image_plan.h"
 
 #include "image_mutate.h"
@@ -29,7 +29,7 @@ static bool is_unknown(unsigned version)
     return false;
 }
 
-// ---- what is in an image ----
+// ---- contents of an image ----
 
 // Mostly a version that has the target.
 static unsigned any_version(struct fuzz_input *in, unsigned target)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Well-formed images that the fuzz targets `image` and `jitlink` build of an input's bytes, and a
-// model that knows what is in them. It follows docs/reference/modules.md.
+// model that knows their contents. It follows docs/reference/modules.md.
 #pragma once
 #include "../api/images.h"
 #include "fuzz.h"

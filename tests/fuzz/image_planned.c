@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The fuzz target `image`: images that it has built itself. It predicts whether they are loaded,
-// which kernels and variables there are, and what the kernels write.
+// which kernels and variables there are, and the words that the kernels write.
 #include "image_copy.h"
 #include "image_mutate.h"
 #include "image_plan.h"

@@ -137,7 +137,7 @@ static void add(struct fuzz_input *in, nvJitLinkHandle handle, const struct plan
         check_refusal(handle, r, "nvJitLinkAddData");
 }
 
-// Driver 580 loads only what was linked for its device.
+// Driver 580 loads only images that were linked for its device.
 static void load_planned(const struct plan *p, nvJitLinkHandle handle,
                          const bool used[PLAN_CONTAINERS])
 {

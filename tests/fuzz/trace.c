@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The reader of recorded runs. An input is the records of one thread. The target puts a header, and
 // a block with the tables of types, in front of them. Or the input is numbers of which the target
-// writes a recording (trace_written.h), and predicts what is read.
+// writes a recording (trace_written.h), and predicts the calls that are read.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Recordings that the fuzz target `trace` writes itself, in the format of
-// emulator/core/record_format.h, and a model of what is in them.
+// emulator/core/record_format.h, and a model of their contents.
 #pragma once
 #include "fuzz.h"
 #include "record_format.h"
@@ -26,7 +26,7 @@ struct written_call {
     uint64_t arguments[WRITTEN_ARGUMENTS];
 };
 
-// A record, and what it says.
+// A record and its meaning.
 struct written_event {
     enum rf_kind kind;
     unsigned thread, block;

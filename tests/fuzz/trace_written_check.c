@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The fuzz target `trace`: what should be read back from a recording that it has written. A record
+// The fuzz target `trace`: the model of a recording that it has written. A record
 // counts if the file has all of it.
 #include "trace_written.h"
 
@@ -41,7 +41,7 @@ static void find_gaps(const struct written *w, struct expected *x)
     }
 }
 
-// ---- what the records say, in the order of a thread ----
+// ---- the meaning of records, in the order of a thread ----
 
 static void take_call(struct expected *x, const struct written_event *e)
 {

@@ -175,7 +175,7 @@ def check_ended(folder):
 
 
 def check_graphics(folder):
-    """Calls of cardless.h, and what the driver makes of their objects."""
+    """Calls of cardless.h, and calls of the driver that use their objects."""
     path = record(folder, 'graphics', GRAPHICS)
     for policy in ('eager', 'lazy', 'seed:3', 'parallel'):
         text = run('replay', '--policy', policy, path)
@@ -218,7 +218,7 @@ def check_lost(folder):
     reasons = not_made(text)
     assert (made, compared) == (9, 0) and reasons.pop(USED) == 17, text
     assert sorted(reasons.values()) == [1, 5], text
-    # The arguments of a call are unknown: what it has made is lost all the same.
+    # The arguments of a call are unknown: its objects are lost all the same.
     path = record(folder, 'unknown', GRAPHICS)
     with open(path, 'rb') as f:
         data = f.read()
