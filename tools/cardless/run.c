@@ -351,8 +351,8 @@ static bool apply_option(int option, enum layer *layer, bool *redirect, struct r
 static bool outputs_are_apart(const struct report *report, const char *trace, const char *json,
                               const char *program)
 {
-    const char *paths[REPORTS_MOST + 2] = {trace, json},
-                                     *options[REPORTS_MOST + 2] = {"trace", "diagnostics"};
+    const char *paths[REPORTS_MOST + 2] = {trace, json};
+    const char *options[REPORTS_MOST + 2] = {"trace", "diagnostics"};
     unsigned count = 2;
     for (unsigned i = 0; i < report->count; i++, count++) {
         paths[count] = report->outputs[i].path;
