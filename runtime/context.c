@@ -26,24 +26,28 @@ static CUresult current_context(CUcontext *context)
     return rt_cu.cuCtxGetCurrent(context);
 }
 
-static int current_device(void)
+// The call that needs the device reports the reason if the driver cannot answer.
+int rt_device_of(CUcontext current)
 {
-    CUcontext context;
+    struct rt_messages unwanted;
     CUdevice device;
-    if (!current_context(&context) && context && !rt_cu.cuCtxGetDevice(&device))
+    rt_messages_begin(&unwanted);
+    const bool known = current && !rt_cu.cuCtxGetDevice(&device);
+    rt_messages_end(&unwanted);
+    if (known)
         return device;
     int chosen = rt_thread()->chosen;
     return chosen ? chosen - 1 : rt_valid_device(0);
 }
 
-// The call that needs the device reports the reason if the driver cannot answer.
 int rt_current_device(void)
 {
     struct rt_messages unwanted;
+    CUcontext context;
     rt_messages_begin(&unwanted);
-    const int device = current_device();
+    current_context(&context);
     rt_messages_end(&unwanted);
-    return device;
+    return rt_device_of(context);
 }
 
 cudaError_t rt_device_check(const char *argument, int device)

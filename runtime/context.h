@@ -8,8 +8,9 @@
 #include "types.h"
 
 // The thread's device: that of the current context, else the one that cudaSetDevice chose, else the
-// first one.
+// first one. `current` is that context, or NULL.
 int rt_current_device(void);
+int rt_device_of(CUcontext current);
 
 // Returns cudaErrorInvalidDevice if there is no device of this number, with a message that calls it
 // `argument`.

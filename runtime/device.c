@@ -23,7 +23,7 @@ cudaError_t rt_cudaGetDevice(int *device)
     CUcontext context;
     // A host function must not call even this (recorded: hostfunc/calls-inside-hostfunc).
     RT_TRY(rt_cu.cuCtxGetCurrent(&context));
-    *device = rt_current_device();
+    *device = rt_device_of(context);
     return cudaSuccess;
 }
 

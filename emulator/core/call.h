@@ -25,6 +25,7 @@ enum em_capture {
     EM_CAPTURE_NEVER = 4,  // fails if its stream or context is captured
     EM_CAPTURE_UNSAFE = 8, // fails during a capture whose mode forbids unsafe calls
     EM_CAPTURE_QUERY = 16, // reads a property of its stream
+    EM_ASKS = 32,          // the word `asks` of the column `flags`: capture does not affect it
 };
 
 // The row of the table for an entry point; the generator makes one for each exported symbol.
@@ -195,6 +196,13 @@ static inline const void *em_call_site(void)
     return self->caller ? self->caller_returns_to : self->returns_to;
 }
 
+// Whether the call is a question that a library asks for one of its own functions, which is
+// recorded.
+static inline bool em_is_question(const struct em_thread *self, const struct em_entry *entry)
+{
+    return self->caller && entry->capture == EM_ASKS;
+}
+
 // The name of the call in progress, or "cardless" outside a call.
 static inline const char *em_entry_name(void)
 {
@@ -233,7 +241,9 @@ static inline bool em_program_begin(void)
 
 static inline void em_program_end(bool outer)
 {
-    em_thread()->in_program = outer;
+    struct em_thread *self = em_thread();
+    self->in_program = outer;
+    self->has_waited = true;
 }
 
 // The driver also works outside of calls: when a thread forks or ends, for example. A handler's

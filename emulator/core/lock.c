@@ -119,6 +119,7 @@ static bool take_contended(bool or_share)
     em_cancel_off();   // a pause may be a cancellation point
     em_sharing_prepare();
     struct em_thread *self = em_thread();
+    self->has_waited = true;
     uint64_t begin = dm_now_ns(), patience = patience_of(self, begin),
              pause = self->crowded < CROWDED_WAITS ? LOOK_NS : at_most(CROWDED_NS, patience);
     bool busy = false;

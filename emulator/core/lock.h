@@ -139,6 +139,7 @@ static inline struct em_share *em_share_or_lock(void)
 // Ends shared calls (share.h) after a wait has taken the mutex again.
 static inline void em_lock_alone(void)
 {
+    em_thread()->has_waited = true;
     if (__builtin_expect(em_is_sharing(), 0))
         em_sharing_stop();
     em_lock_adopt();

@@ -268,7 +268,7 @@ static void begin_window(struct em_record_thread *t)
     __atomic_store_n(&w->used_B, 0, __ATOMIC_RELEASE);
     __atomic_store_n(&w->sequence, t->sequence, __ATOMIC_RELEASE);
     w->thread = t->number;
-    w->ticks = t->ticks = dm_ticks();
+    w->ticks = t->ticks = em_record_clock();
     w->kind = RF_WINDOW;
     w->magic = RF_BLOCK_MAGIC;
     t->at = (uint8_t *)(w + 1);
@@ -333,6 +333,8 @@ struct em_record_thread *em_record_open_thread(void)
         em_record_stop(errno);
         return NULL;
     }
+    if (!dm_guard_stack_bounds(&t->stack, &t->stack_B))
+        t->stack = t->stack_B = 0;
     begin_window(t);
     name_thread(t);
     return t;
@@ -368,24 +370,6 @@ void em_record_flag_last(enum rf_kind kind, unsigned flags)
     struct em_record_thread *t = em_thread()->record;
     if (t && em_record_is_open(t) && t->last && t->last[2] == kind)
         t->last[3] |= (uint8_t)flags;
-}
-
-uint8_t *em_varint_long(uint8_t *p, uint64_t value)
-{
-    if (em_unlikely(value >> 56)) {
-        for (; value >= 0x80; value >>= 7)
-            *p++ = (uint8_t)(value | 0x80);
-        *p++ = (uint8_t)value;
-        return p;
-    }
-    // Spreads 56 bits over 8 bytes: halves, quarters, eighths.
-    const unsigned more = (unsigned)(63 - __builtin_clzll(value)) / 7; // bytes after the first
-    uint64_t x = (value & 0x0fffffff) | (value & 0x00fffffff0000000) << 4;
-    x = (x & 0x00003fff00003fff) | (x & 0x0fffc0000fffc000) << 2;
-    x = (x & 0x007f007f007f007f) | (x & 0x3f803f803f803f80) << 1;
-    x |= UINT64_C(0x8080808080808080) & ((UINT64_C(1) << 8 * more) - 1);
-    memcpy(p, &x, sizeof x);
-    return p + more + 1;
 }
 
 void em_field_bytes(struct em_record *r, const void *bytes, size_t size)

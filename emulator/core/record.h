@@ -39,7 +39,8 @@ void em_record_finish(void);
 void em_record_call(struct em_thread *self, const struct em_entry *entry, const uint64_t *values,
                     const void *caller);
 // It is about to return.
-void em_record_return(const struct em_entry *entry, CUresult result, const uint64_t *values);
+void em_record_return(struct em_thread *self, const struct em_entry *entry, CUresult result,
+                      const uint64_t *values);
 
 // A call of another library's function begins, and is about to return (cardlessRecorder). Its call
 // site is em_self.caller_returns_to, and the calls of the driver that it makes are nested in it.

@@ -82,6 +82,22 @@ static size_t read_carefully(uint64_t address, void *out, size_t size, bool stri
     return string ? string_B(out, done) : done;
 }
 
+// Writes the size of a blob, which has always two bytes. Returns the place after it.
+enum { SIZE_B = 2 };
+static inline uint8_t *put_size(uint8_t *at, size_t size)
+{
+    at[0] = (uint8_t)(size | 0x80);
+    at[1] = (uint8_t)(size >> 7);
+    return at + SIZE_B;
+}
+
+uint8_t *em_record_blob(uint8_t *at, const void *bytes, size_t size)
+{
+    at = put_size(at, size);
+    copy_unchecked((char *)at, bytes, size);
+    return at + size;
+}
+
 static void note_large(struct walk *w, uint64_t address, uint64_t size_B)
 {
     struct em_record_large *l = w->large;
@@ -95,7 +111,7 @@ static void note_large(struct walk *w, uint64_t address, uint64_t size_B)
 static const uint8_t *add_blob(struct walk *w, uint64_t address, size_t size, bool string)
 {
     struct em_record *r = w->record;
-    const size_t head = 10 + 2;
+    const size_t head = EM_FIELD_MOST_B + SIZE_B;
     if (!address || !size)
         return NULL;
     if ((size_t)(r->end - r->at) < head + size + 1) {
@@ -105,15 +121,13 @@ static const uint8_t *add_blob(struct walk *w, uint64_t address, size_t size, bo
     }
     struct em_record tail = *r;
     em_field(&tail, address);
-    uint8_t *bytes = tail.at + 2; // the size has two bytes
+    uint8_t *bytes = tail.at + SIZE_B;
     const size_t got = w->read(address, bytes, size, string);
     if (!got || (got < size && !string))
         return NULL;
     if (string && got == size && bytes[got - 1])
         note_large(w, address, STRING_LONG_B);
-    tail.at[0] = (uint8_t)(got | 0x80);
-    tail.at[1] = (uint8_t)(got >> 7);
-    r->at = bytes + got;
+    r->at = put_size(tail.at, got) + got;
     return bytes;
 }
 

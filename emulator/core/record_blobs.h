@@ -28,6 +28,8 @@ enum { EM_RECORD_LARGE_MOST = 16 };
 // Adds the memory that the arguments lead to. Returns false if the record has no space for some of
 // it.
 bool em_record_add_blobs(struct em_record *record, struct em_record_blobs *blobs);
+// Writes a blob but for its address: memory that may be read. Returns the place after it.
+uint8_t *em_record_blob(uint8_t *at, const void *bytes, size_t size);
 
 // Whether an argument is recorded before the call, or when it returns.
 static inline bool em_record_is_wanted(const cardlessMember *m, bool returns, CUresult result)

@@ -12,6 +12,7 @@
 #include "stop.h"
 
 enum {
+    ARGUMENTS_MOST = 31,       // more are not in the record
     HANDLE_LEAST = 16,         // below are special streams, which the reader knows
     RECORD_HEAD_MOST_B = 1024, // of a call's record before its blobs
     BLOBS_FIRST_B = 1024,      // space for blobs, which few calls exceed
@@ -20,18 +21,44 @@ enum {
 
 // ---- call sites
 
+static bool leads_to_memory(const cardlessMember *m, const cardlessShape *s)
+{
+    return s->kind == CARDLESS_SHAPE_POINTER || s->kind == CARDLESS_SHAPE_STRING ||
+           m->flags & CARDLESS_MEMBER_INDIRECT;
+}
+
 static bool any_follows(const struct em_entry *entry, bool returns, CUresult result)
 {
     const cardlessTypes *d = entry->description;
     for (uint32_t i = 0; i < entry->arguments; i++) {
         const cardlessMember *m = &d->members[entry->first_argument + i];
-        const unsigned kind = d->shapes[m->shape].kind;
-        if (em_record_is_wanted(m, returns, result) &&
-            (kind == CARDLESS_SHAPE_POINTER || kind == CARDLESS_SHAPE_STRING ||
-             m->flags & CARDLESS_MEMBER_INDIRECT))
+        const cardlessShape *s = &d->shapes[m->shape];
+        if (leads_to_memory(m, s) && em_record_is_wanted(m, returns, result))
             return true;
     }
     return false;
+}
+
+// The outputs of a site that are numbers.
+static void find_outputs(struct em_record_site *s, const cardlessTypes *d)
+{
+    s->output_count = 0;
+    for (uint32_t i = 0; s->outputs && i < s->count; i++) {
+        const cardlessMember *m = &d->members[s->entry->first_argument + i];
+        const cardlessShape *shape = &d->shapes[m->shape];
+        if (!em_record_is_wanted(m, true, CUDA_SUCCESS) || !leads_to_memory(m, shape))
+            continue;
+        const cardlessShape *target = &d->shapes[shape->target];
+        const bool is_number = shape->kind == CARDLESS_SHAPE_POINTER && target->size_B <= 8 &&
+                               target->kind <= CARDLESS_SHAPE_OPAQUE;
+        if (!is_number || m->flags & (CARDLESS_MEMBER_LIST | CARDLESS_MEMBER_INDIRECT) ||
+            s->output_count == EM_RECORD_OUTPUTS) {
+            s->output_count = 0;
+            return;
+        }
+        s->output[s->output_count++] =
+            (struct em_record_output){(uint8_t)i, (uint8_t)target->size_B};
+    }
 }
 
 // Whether the arguments are unknown, and so not in the record.
@@ -39,24 +66,19 @@ static __attribute__((cold, noinline)) void fill_site(struct em_record_site *s, 
 {
     const struct em_entry *entry = s->entry;
     const cardlessTypes *d = unknown ? NULL : entry->description;
-    const uint32_t id = em_record_entry(entry), by = em_record_entry(s->by),
-                   from = em_record_caller(s->caller);
-    s->count = d ? (uint8_t)entry->arguments : 0;
-    uint8_t *p = em_varint(s->prefix, id);
-    p = em_varint(p, by);
-    p = em_varint(p, from);
-    p = em_varint(p, s->count);
-    s->prefix_B = (uint8_t)(p - s->prefix);
+    s->id = em_record_entry(entry);
+    s->by_id = em_record_entry(s->by);
+    s->caller_id = em_record_caller(s->caller);
+    s->count = d && entry->arguments <= ARGUMENTS_MOST ? (uint8_t)entry->arguments : 0;
     s->inputs = s->count && any_follows(entry, false, CUDA_SUCCESS);
     s->outputs = s->count && any_follows(entry, true, CUDA_SUCCESS);
     s->failure = s->count && any_follows(entry, true, CUDA_ERROR_UNKNOWN);
+    find_outputs(s, d);
     s->handles = 0;
     for (uint32_t i = 0; i < s->count && d->handle_text; i++)
         if (d->shapes[d->members[entry->first_argument + i].shape].kind == CARDLESS_SHAPE_HANDLE)
-            s->handles |= UINT64_C(1) << i;
+            s->handles |= 1u << i;
 }
-// Ids have at most 3 bytes, a level of record_ids.c being 1 << 19 and the largest.
-_Static_assert(EM_RECORD_PREFIX_B >= 4 * 3 + EM_FIELD_MOST_B, "a prefix fits, and its last number");
 
 static inline bool is_site(const struct em_record_site *s, const struct em_entry *entry,
                            const struct em_entry *by, const void *caller)
@@ -64,22 +86,35 @@ static inline bool is_site(const struct em_record_site *s, const struct em_entry
     return s->caller == caller && s->entry == entry && s->by == by;
 }
 
-// A site has two places, so that few sites of a program exclude each other.
-static struct em_record_site *site_of(struct em_record_thread *t, const struct em_entry *entry,
-                                      const struct em_entry *by, const void *caller)
+enum { SITE_PLACES = 4 }; // of a site, so that few sites of a program exclude each other
+
+// Finds another place of a site than its first one, or takes one. `position` is of the first one.
+static __attribute__((noinline)) struct em_record_site *
+other_site(struct em_record_thread *t, size_t position, const struct em_entry *entry,
+           const struct em_entry *by, const void *caller)
+{
+    struct em_record_site *place = &t->sites[position];
+    for (size_t i = 1; i < SITE_PLACES; i++) {
+        struct em_record_site *s = &t->sites[position ^ i];
+        if (is_site(s, entry, by, caller))
+            return s;
+        place = place->entry && !s->entry ? s : place;
+    }
+    *place = (struct em_record_site){
+        .caller = caller, .entry = entry, .by = by, .number = (uint8_t)(place - t->sites)};
+    fill_site(place, false);
+    return place;
+}
+
+static inline struct em_record_site *site_of(struct em_record_thread *t,
+                                             const struct em_entry *entry,
+                                             const struct em_entry *by, const void *caller)
 {
     const uint64_t hash = ((uintptr_t)caller ^ (uintptr_t)entry) * UINT64_C(0x9e3779b97f4a7c15);
-    struct em_record_site *s = &t->sites[hash >> 57];
     _Static_assert(RF_SITES == 1 << (64 - 57), "the hash has as many bits as a position");
-    if (em_likely(is_site(s, entry, by, caller)))
-        return s;
-    struct em_record_site *second = &t->sites[(s - t->sites) ^ 1];
-    if (em_likely(is_site(second, entry, by, caller)))
-        return second;
-    s = s->entry && !second->entry ? second : s;
-    *s = (struct em_record_site){.caller = caller, .entry = entry, .by = by};
-    fill_site(s, false);
-    return s;
+    struct em_record_site *s = &t->sites[hash >> 57];
+    return em_likely(is_site(s, entry, by, caller)) ? s
+                                                    : other_site(t, hash >> 57, entry, by, caller);
 }
 
 // Names that a number and a type do not give, such as those of kernels.
@@ -99,10 +134,11 @@ static __attribute__((cold, noinline)) void name_handle(const struct em_entry *e
     errno = saved;
 }
 
+// `which`: bits of the arguments.
 static void name_handles(struct em_record_thread *t, const struct em_record_site *site,
-                         const uint64_t *values)
+                         const uint64_t *values, uint64_t which)
 {
-    for (uint64_t left = site->handles; left; left &= left - 1) {
+    for (uint64_t left = which; left; left &= left - 1) {
         const unsigned i = (unsigned)__builtin_ctzll(left);
         const uint64_t handle = values[i];
         const uint64_t place = handle * UINT64_C(0x9e3779b97f4a7c15) >> 58;
@@ -116,63 +152,98 @@ static void name_handles(struct em_record_thread *t, const struct em_record_site
 
 // ---- calls
 
-static uint8_t *put_arguments(uint8_t *p, const struct em_record_site *site, const uint64_t *values)
+// Whether the site has a record in the window, so that its next one needs only the arguments that
+// differ.
+static inline bool repeats(const struct em_record_thread *t, const struct em_record_site *site)
 {
-    for (uint32_t i = 0; i < site->count; i++)
-        p = em_varint(p, values[i]);
-    return p;
+    return site->window == t->sequence + 1;
 }
 
-// Writes only the arguments that differ from those of the site's record in the window.
-static uint8_t *put_differences(uint8_t *p, const struct em_record_site *site,
-                                const uint64_t *values)
+// Bits of the arguments that are not those of the site's record in the window, or of all of them.
+static inline unsigned new_arguments(const struct em_record_thread *t,
+                                     const struct em_record_site *site, const uint64_t *values)
 {
-    unsigned same = 0;
-    for (uint32_t i = 0; i < site->count; i++)
-        same |= (unsigned)(values[i] == site->values[i]) << i;
-    p = em_varint(p, same);
-    for (unsigned left = ~same & ((1u << site->count) - 1); left; left &= left - 1)
-        p = em_varint(p, values[__builtin_ctz(left)]);
-    return p;
+    unsigned differ = 0;
+    if (em_unlikely(!repeats(t, site)))
+        return (1u << site->count) - 1;
+    for (uint32_t i = site->count; i; i--)
+        differ = differ << 1 | (values[i - 1] != site->values[i - 1]);
+    return differ;
 }
 
-// Writes the record of a call without its blobs, which get `blobs_B` bytes.
-static inline struct em_record begin_call(struct em_thread *self, struct em_record_thread *t,
-                                          struct em_record_site *site, const uint64_t *values,
-                                          size_t blobs_B)
+// The functions of a library do little more than to call the driver, so its calls begin when the
+// library's call has, or when the call before has returned.
+static inline uint64_t begin_time(struct em_thread *self, struct em_record_thread *t)
 {
-    const size_t most = (2 + (size_t)site->count) * EM_FIELD_MOST_B + EM_RECORD_PREFIX_B;
-    const unsigned flags =
-        (t->depth ? RF_CALL_NESTED : 0) | (site->of_library ? RF_CALL_OF_LIBRARY : 0);
-    struct em_record r = em_record_begin_now(RF_CALL, flags, most + blobs_B);
-    if (em_unlikely(!r.thread))
-        return r;
-    uint8_t *p = r.at;
+    if (em_likely(!t->depth || !t->calls[t->depth - 1].of_library))
+        return em_record_clock_of(self);
+    t->calls[t->depth - 1].makes_calls = true;
+    return em_record_recently_of(self);
+}
+
+enum { CALL_NUMBERS = 7 + ARGUMENTS_MOST };
+_Static_assert(RECORD_HEAD_MOST_B > EM_RECORD_HEAD_B + (1 + CALL_NUMBERS) * EM_FIELD_MOST_B,
+               "a record without blobs fits");
+
+// The numbers of a call's record after its time, without blobs. `differ`: new_arguments.
+static inline size_t call_numbers(struct em_thread *self, struct em_record_thread *t,
+                                  struct em_record_site *site, const uint64_t *values,
+                                  unsigned differ, uint64_t numbers[CALL_NUMBERS])
+{
+    uint64_t *to = numbers;
     if (em_likely(!site->of_library)) {
-        p = em_varint(p, em_zigzag(self->calls - t->last_call));
+        *to++ = em_zigzag(self->calls - t->last_call);
         t->last_call = self->calls;
     }
-    const bool has_number = site >= t->sites && site < t->sites + RF_SITES;
-    p = em_varint(p, has_number ? (uint64_t)(site - t->sites) : RF_SITES);
-    if (site->window == t->sequence + 1) {
-        r.start[3] |= RF_CALL_REPEATS;
-        r.at = put_differences(p, site, values);
-        return r;
+    *to++ = site->number;
+    if (em_likely(repeats(t, site))) {
+        *to++ = differ;
+        for (unsigned left = differ; left; left &= left - 1)
+            *to++ = values[__builtin_ctz(left)];
+        return (size_t)(to - numbers);
     }
-    memcpy(p, site->prefix, sizeof site->prefix);
-    r.at = put_arguments(p + site->prefix_B, site, values);
-    if (has_number && site->count <= EM_RECORD_VALUES) {
+    *to++ = site->id;
+    *to++ = site->by_id;
+    *to++ = site->caller_id;
+    *to++ = site->count;
+    memcpy(to, values, site->count * sizeof *values);
+    to += site->count;
+    if (site->number < RF_SITES && site->count <= EM_RECORD_VALUES) {
         site->window = t->sequence + 1;
         memcpy(site->values, values, site->count * sizeof *values);
     }
-    return r;
+    return (size_t)(to - numbers);
 }
 
-// Blobs get more space if they need it, and are cut if that is not enough.
-static __attribute__((noinline)) struct em_record record_inputs(struct em_thread *self,
-                                                                struct em_record_thread *t,
-                                                                struct em_record_site *site,
-                                                                const uint64_t *values)
+static inline unsigned call_flags(const struct em_record_thread *t,
+                                  const struct em_record_site *site)
+{
+    return (t->depth ? RF_CALL_NESTED : 0) | (site->of_library ? RF_CALL_OF_LIBRARY : 0) |
+           (repeats(t, site) ? RF_CALL_REPEATS : 0);
+}
+
+// The call is the thread's innermost one.
+static inline void begin(const struct em_thread *self, struct em_record_thread *t,
+                         struct em_record_site *site)
+{
+    if (em_unlikely(t->depth == EM_RECORD_DEPTH))
+        return;
+    struct em_record_call *c = &t->calls[t->depth++];
+    c->entry = site->entry;
+    c->site = site->number < RF_SITES ? site : NULL;
+    c->number = site->of_library ? 0 : self->calls;
+    c->outputs = site->outputs;
+    c->failure = site->failure;
+    c->of_library = site->of_library;
+    c->makes_calls = false;
+}
+
+// Blobs get more space if they need it, and are cut if that is not enough. Returns whether anything
+// can be recorded.
+static __attribute__((noinline)) bool record_inputs(struct em_thread *self,
+                                                    struct em_record_thread *t,
+                                                    struct em_record_site *site,
+                                                    const uint64_t *values, unsigned differ)
 {
     struct em_record_blobs blobs = {.entry = site->entry, .values = values};
     struct em_record r = {.thread = NULL};
@@ -180,9 +251,14 @@ static __attribute__((noinline)) struct em_record record_inputs(struct em_thread
     for (size_t blobs_B = BLOBS_FIRST_B; !fits; blobs_B = BLOBS_MOST_B) {
         t = em_record_thread_for(RECORD_HEAD_MOST_B + blobs_B); // which may change t->ticks
         if (!t)
-            return (struct em_record){.thread = NULL};
+            return false;
         const uint64_t before = t->ticks, number = t->last_call;
-        r = begin_call(self, t, site, values, blobs_B);
+        uint64_t numbers[CALL_NUMBERS];
+        const unsigned flags = call_flags(t, site);
+        const size_t count = call_numbers(self, t, site, values, differ, numbers);
+        r = em_record_begin_at(RF_CALL, flags, count * EM_FIELD_MOST_B + blobs_B,
+                               begin_time(self, t));
+        em_fields(&r, numbers, count);
         fits = em_record_add_blobs(&r, &blobs) || blobs_B == BLOBS_MOST_B;
         if (!fits) {
             t->ticks = before;
@@ -194,40 +270,66 @@ static __attribute__((noinline)) struct em_record record_inputs(struct em_thread
     for (unsigned i = 0; !site->of_library && i < blobs.large.count; i++)
         em_record_range(RF_READS, (const void *)(uintptr_t)blobs.large.of[i].address,
                         blobs.large.of[i].size_B);
-    return r;
+    return r.thread != NULL;
 }
 
-static void record_call(struct em_thread *self, struct em_record_thread *t,
-                        struct em_record_site *site, const uint64_t *values)
+// The first call of a site in the window, one with new handles, or one with blobs.
+static __attribute__((noinline)) void record_slowly(struct em_thread *self,
+                                                    struct em_record_site *site,
+                                                    const uint64_t *values, unsigned differ)
 {
-    struct em_record r;
+    if (site->handles & differ)
+        name_handles(self->record, site, values, site->handles & differ);
+    struct em_record_thread *t = em_record_thread_of(self, RECORD_HEAD_MOST_B);
+    if (!t)
+        return;
     if (site->inputs) {
-        r = record_inputs(self, t, site, values);
+        if (!record_inputs(self, t, site, values, differ))
+            return;
     } else {
-        r = begin_call(self, t, site, values, 0);
-        em_record_put(&r);
-        t->begun = r.start;
+        uint64_t numbers[CALL_NUMBERS];
+        const unsigned flags = call_flags(t, site);
+        const size_t count = call_numbers(self, t, site, values, differ, numbers);
+        t->begun = em_record_numbers(RF_CALL, flags, begin_time(self, t), numbers, count);
     }
-    if (em_likely(r.thread && t->depth < EM_RECORD_DEPTH))
-        t->calls[t->depth++] = (struct em_record_call){.entry = site->entry,
-                                                       .number = site->of_library ? 0 : self->calls,
-                                                       .outputs = site->outputs,
-                                                       .failure = site->failure,
-                                                       .of_library = site->of_library};
+    begin(self, t, site);
+}
+
+// Precondition: the thread's window has RECORD_HEAD_MOST_B bytes.
+static inline void record_call(struct em_thread *self, struct em_record_thread *t,
+                               struct em_record_site *site, const uint64_t *values)
+{
+    const unsigned differ = new_arguments(t, site, values);
+    if (em_unlikely(site->inputs || !repeats(t, site) || site->handles & differ)) {
+        record_slowly(self, site, values, differ);
+        return;
+    }
+    const unsigned flags = call_flags(t, site);
+    const uint64_t ticks = begin_time(self, t);
+    uint8_t *p = em_record_at(t, ticks);
+    if (em_likely(!site->of_library)) {
+        p = em_varint_small(p, em_zigzag(self->calls - t->last_call));
+        t->last_call = self->calls;
+    }
+    *p++ = site->number;
+    _Static_assert(RF_SITES <= 0x80, "the number of a site that is known has one byte");
+    p = em_varint_small(p, differ);
+    for (unsigned left = differ; left; left &= left - 1)
+        p = em_varint(p, values[__builtin_ctz(left)]);
+    em_record_put_at(t, RF_CALL, flags, ticks, p);
+    t->begun = t->last;
+    begin(self, t, site);
 }
 
 void em_record_call(struct em_thread *self, const struct em_entry *entry, const uint64_t *values,
                     const void *caller)
 {
-    if (!em_recording)
-        return;
-    struct em_record_thread *t = em_record_thread_for(1);
+    struct em_record_thread *t =
+        em_recording ? em_record_thread_of(self, RECORD_HEAD_MOST_B) : NULL;
     if (em_unlikely(!t))
         return;
-    struct em_record_site *site = site_of(t, entry, self->caller, caller);
-    name_handles(t, site, values);
-    record_call(self, t, site, values);
-    if (values)
+    record_call(self, t, site_of(t, entry, self->caller, caller), values);
+    if (em_likely(values))
         em_stop(EM_STOP_CALL, entry->name, 0);
 }
 
@@ -235,29 +337,29 @@ void em_record_call(struct em_thread *self, const struct em_entry *entry, const 
 static __attribute__((cold, noinline)) void record_unknown_call(struct em_thread *self,
                                                                 const struct em_entry *entry)
 {
-    struct em_record_thread *t = em_record_thread_for(1);
-    struct em_record_site site = {.entry = entry, .by = self->caller};
-    if (!t)
+    struct em_record_site site = {.entry = entry, .by = self->caller, .number = RF_SITES};
+    if (!em_record_thread_of(self, RECORD_HEAD_MOST_B))
         return;
     fill_site(&site, true);
     site.outputs = site.failure = entry->description != NULL;
-    record_call(self, t, &site, NULL);
+    record_slowly(self, &site, NULL, 0);
 }
 
 static inline struct em_record begin_return(const struct em_record_call *call, CUresult result,
-                                            size_t blobs_B)
+                                            uint64_t time, size_t blobs_B)
 {
-    struct em_record r = em_record_begin_now(RF_RETURN, call->of_library ? RF_RETURN_OF_LIBRARY : 0,
-                                             2 * EM_FIELD_MOST_B + blobs_B);
-    if (!call->of_library)
-        em_field(&r, call->number);
+    struct em_record r = em_record_begin_at(RF_RETURN, call->of_library ? RF_RETURN_OF_LIBRARY : 0,
+                                            2 * EM_FIELD_MOST_B + blobs_B, time);
+    if (r.thread && !call->of_library)
+        em_field(&r, em_zigzag(call->number - r.thread->last_call));
     em_field(&r, (uint64_t)result);
     return r;
 }
 
 static __attribute__((noinline)) void record_outputs(const struct em_entry *entry,
                                                      const struct em_record_call *call,
-                                                     CUresult result, const uint64_t *values)
+                                                     CUresult result, uint64_t time,
+                                                     const uint64_t *values)
 {
     struct em_record_blobs blobs = {
         .entry = entry, .values = values, .returns = true, .result = result};
@@ -268,7 +370,7 @@ static __attribute__((noinline)) void record_outputs(const struct em_entry *entr
         if (!t)
             return;
         const uint64_t before = t->ticks;
-        r = begin_return(call, result, blobs_B);
+        r = begin_return(call, result, time, blobs_B);
         fits = em_record_add_blobs(&r, &blobs) || blobs_B == BLOBS_MOST_B;
         if (!fits)
             t->ticks = before;
@@ -276,42 +378,111 @@ static __attribute__((noinline)) void record_outputs(const struct em_entry *entr
     em_record_put(&r);
 }
 
-void em_record_return(const struct em_entry *entry, CUresult result, const uint64_t *values)
+static inline bool is_on_stack(const struct em_record_thread *t, uint64_t address, size_t size_B)
 {
-    struct em_thread *self = em_thread();
+    const uint64_t used = (uintptr_t)__builtin_frame_address(0);
+    return used - t->stack < t->stack_B && address > used &&
+           address - t->stack <= t->stack_B - size_B;
+}
+
+// A successful return, if all outputs are numbers that the thread's stack holds: that is memory, so
+// reading it needs no care. Returns false if they are not.
+static inline bool record_numbers(struct em_record_thread *t, const struct em_record_call *call,
+                                  uint64_t time, const uint64_t *values)
+{
+    const struct em_record_site *site = call->site;
+    if (!site || site->entry != call->entry || !site->output_count ||
+        (size_t)(t->end - t->at) < RECORD_HEAD_MOST_B || !em_record_is_open(t))
+        return false;
+    for (unsigned i = 0; i < site->output_count; i++) {
+        const struct em_record_output *o = &site->output[i];
+        if (values[o->argument] && !is_on_stack(t, values[o->argument], o->size_B))
+            return false;
+    }
+    uint8_t *p = em_record_at(t, time);
+    if (em_likely(!call->of_library))
+        p = em_varint_small(p, em_zigzag(call->number - t->last_call));
+    *p++ = CUDA_SUCCESS;
+    for (unsigned i = 0; i < site->output_count; i++) {
+        const struct em_record_output *o = &site->output[i];
+        const uint64_t address = values[o->argument];
+        if (address)
+            p = em_record_blob(em_varint(p, address), (const void *)(uintptr_t)address, o->size_B);
+    }
+    em_record_put_at(t, RF_RETURN, call->of_library ? RF_RETURN_OF_LIBRARY : 0, time, p);
+    return true;
+}
+
+// Whether the last record is a command that has ended: then its call returns.
+static inline bool has_just_ended(const struct em_record_thread *t)
+{
+    return t->last && t->last == t->ended;
+}
+
+// See begin_time.
+static inline uint64_t return_time(struct em_thread *self, const struct em_record_call *call)
+{
+    return em_unlikely(call->makes_calls || has_just_ended(self->record))
+               ? em_record_recently_of(self)
+               : em_record_clock_of(self);
+}
+
+// Calls inside of the one that returns have ended without a record.
+static __attribute__((noinline)) void return_slowly(struct em_thread *self,
+                                                    const struct em_entry *entry, CUresult result,
+                                                    const uint64_t *values)
+{
     struct em_record_thread *t = self->record;
-    if (!em_recording)
-        return;
     unsigned depth = t ? t->depth : 0;
     while (depth && t->calls[depth - 1].entry != entry)
         depth--;
-    if (em_unlikely(!depth)) {
+    if (!depth) {
         record_unknown_call(self, entry);
         t = self->record;
         depth = t ? t->depth : 0;
     }
     if (!depth)
         return;
-    const bool is_innermost = depth == t->depth;
     const struct em_record_call *call = &t->calls[depth - 1];
-    const bool follows = result ? call->failure : call->outputs;
+    const uint64_t time = return_time(self, call);
     t->depth = depth - 1;
-    if (em_likely(!result && !follows && is_innermost && t->ended == t->last && t->ended)) {
-        t->ended[3] |= RF_SUBMIT_RETURNS;
-        t->ended = NULL;
+    if (em_likely(!result && call->outputs) && record_numbers(t, call, time, values))
+        return;
+    if (result ? call->failure : call->outputs) {
+        record_outputs(entry, call, result, time, values);
         return;
     }
-    if (em_likely(!result && !follows && is_innermost && t->begun == t->last && t->begun &&
-                  em_record_is_open(t) && em_record_extend(t, t->begun, RF_CALL_RETURNED))) {
-        t->begun = NULL;
-        return;
-    }
-    if (follows) {
-        record_outputs(entry, call, result, values);
-        return;
-    }
-    struct em_record r = begin_return(call, result, 0);
+    struct em_record r = begin_return(call, result, time, 0);
     em_record_put(&r);
+}
+
+static inline void record_return(struct em_thread *self, const struct em_entry *entry,
+                                 CUresult result, const uint64_t *values)
+{
+    struct em_record_thread *t = self->record;
+    const struct em_record_call *call = t && t->depth ? &t->calls[t->depth - 1] : NULL;
+    if (em_likely(call && !result && !call->outputs && call->entry == entry && t->last)) {
+        if (has_just_ended(t)) {
+            t->ended[3] |= t->ended[2] == RF_END ? RF_END_RETURNS : RF_SUBMIT_RETURNS;
+            t->ended = NULL;
+            t->depth--;
+            return;
+        }
+        if (t->last == t->begun && em_record_is_open(t) &&
+            em_record_extend(t, t->begun, return_time(self, call), RF_CALL_RETURNED)) {
+            t->begun = NULL;
+            t->depth--;
+            return;
+        }
+    }
+    return_slowly(self, entry, result, values);
+}
+
+void em_record_return(struct em_thread *self, const struct em_entry *entry, CUresult result,
+                      const uint64_t *values)
+{
+    if (em_likely(em_recording))
+        record_return(self, entry, result, values);
 }
 
 // ---- calls of other libraries
@@ -329,7 +500,8 @@ void em_record_library_call(const struct em_entry *entry, const uint64_t *values
     em_work_begin(entry);
     if (em_unlikely(!self->number || !em_recording))
         em_thread_start(); // which may begin the recording of a forked process
-    struct em_record_thread *t = em_recording ? em_record_thread_for(1) : NULL;
+    struct em_record_thread *t =
+        em_recording ? em_record_thread_of(self, RECORD_HEAD_MOST_B) : NULL;
     if (t) {
         struct em_record_site *site = site_of(t, entry, NULL, self->caller_returns_to);
         site->of_library = true;
@@ -340,16 +512,20 @@ void em_record_library_call(const struct em_entry *entry, const uint64_t *values
     restore_cancellation(self);
 }
 
+static inline bool has_begun(const struct em_record_thread *t, const struct em_entry *entry)
+{
+    unsigned depth = t ? t->depth : 0;
+    while (depth && t->calls[depth - 1].entry != entry)
+        depth--;
+    return depth != 0;
+}
+
 void em_record_library_return(const struct em_entry *entry, int result, const uint64_t *values)
 {
     struct em_thread *self = em_thread();
     em_work_begin(entry);
-    const struct em_record_thread *t = self->record;
-    unsigned depth = t && em_recording ? t->depth : 0;
-    while (depth && t->calls[depth - 1].entry != entry)
-        depth--;
-    if (depth) // else its begin was not recorded
-        em_record_return(entry, (CUresult)result, values);
+    if (em_likely(em_recording && has_begun(self->record, entry)))
+        record_return(self, entry, (CUresult)result, values);
     em_work_end(entry);
     restore_cancellation(self);
 }

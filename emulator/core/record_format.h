@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define RF_MAGIC "CARDLESS TRACE\n"
-enum { RF_VERSION = 3, RF_BLOCK_B = 64 << 10, RF_RECORD_MAX_B = 16 << 10 };
+enum { RF_VERSION = 4, RF_BLOCK_B = 64 << 10, RF_RECORD_MAX_B = 16 << 10 };
 
 struct rf_header {
     char magic[16];    // RF_MAGIC
@@ -77,7 +77,8 @@ enum rf_kind {
                    // count of arguments, arguments, blobs; with RF_CALL_RETURNED no blobs but the
                    // ticks until it returned successfully without outputs: no RETURN. With
                    // RF_CALL_OF_LIBRARY no number
-    RF_RETURN,     // time, number of the call (not with RF_RETURN_OF_LIBRARY), result, blobs
+    RF_RETURN,     // time, number of the call, counted from that of the last call in the block
+                   // (zigzag; not with RF_RETURN_OF_LIBRARY), result, blobs
     RF_STREAM,     // id, number of CUstream #n or 0, handle, context, name, enum rf_stream_order
     RF_SUBMIT,     // time, command, counted from the last one in the block (zigzag; 0 at first;
                    // not with RF_SUBMIT_SHARED: 1 << 63 | thread << 40 | number of the call),
@@ -124,14 +125,18 @@ enum {
     RF_SUBMIT_ENDED = 2,   // and ended there successfully, so there is no END
     RF_SUBMIT_RETURNS = 4, // and the thread's innermost call has succeeded then: no RETURN
     RF_SUBMIT_OF_CALL = 8,
-    RF_SUBMIT_SHARED = 16, // with OF_CALL: a command without a number of its own
-    RF_END_ADOPTED = 1,    // flags of END: the command has another number too, and ends with that
+    RF_SUBMIT_SHARED = 16,  // with OF_CALL: a command without a number of its own
+    RF_SUBMIT_REPEATS = 32, // with OF_CALL, and only if that call has a site: the stream, the name,
+                            // the accesses and the launch are those of the last SUBMIT in the block
+                            // of such a call of the same site that is not such a record
+    RF_END_ADOPTED = 1,     // flags of END: the command has another number too, and ends with that
+    RF_END_RETURNS = 2,     // and the thread's innermost call has succeeded then: no RETURN
     RF_CALL_NESTED = 1,   // flags of CALL: made inside of another call, which has begun in the same
                           // thread and has not returned
     RF_CALL_RETURNED = 2, // and it has returned before the next record of its thread
     RF_CALL_REPEATS = 4,  // as the last call of the same site in the block that is not such a
-                          // record. After the site: bits of the arguments that have the same
-                          // value, the other arguments, blobs
+                          // record. After the site: bits of the arguments that have another value,
+                          // those arguments, blobs
     RF_CALL_OF_LIBRARY = 8,   // of a library's function (cardlessRecorder), not of the driver
     RF_RETURN_OF_LIBRARY = 1, // flags of RETURN: of the innermost such call
 };

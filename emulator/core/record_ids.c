@@ -78,8 +78,8 @@ uint32_t em_record_name(const char *constant)
     if (em_unlikely(!constant || !t))
         return 0;
     const uint64_t hash = (uintptr_t)constant * UINT64_C(0x9e3779b97f4a7c15);
-    struct em_record_known *k = &t->names[hash >> 60];
-    _Static_assert(EM_RECORD_NAMES == 1 << (64 - 60), "the hash has as many bits as a position");
+    struct em_record_known *k = &t->names[hash >> 58];
+    _Static_assert(EM_RECORD_NAMES == 1 << (64 - 58), "the hash has as many bits as a position");
     if (em_unlikely(k->constant != constant))
         *k = (struct em_record_known){constant, find_name(constant)};
     return k->id;

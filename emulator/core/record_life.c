@@ -8,38 +8,32 @@
 #include "record.h"
 #include "stop.h"
 
+static void write_numbers(enum rf_kind kind, const uint64_t *numbers, size_t size_B)
+{
+    em_record_numbers(kind, 0, em_record_recently(), numbers, size_B / sizeof *numbers);
+}
+
 void em_record_object(const struct em_object *object)
 {
     const uint32_t type = em_record_name(em_type_name(object->type));
     struct em_context *context = object->context;
-    struct em_record r = em_record_begin_now(RF_OBJECT, 0, 4 * EM_FIELD_MOST_B);
-    em_field(&r, object->handle);
-    em_field(&r, type);
-    em_field(&r, object->number);
-    em_field(&r, context ? em_context_base(context)->object.handle : 0);
-    em_record_put(&r);
+    const uint64_t numbers[] = {object->handle, type, object->number,
+                                context ? em_context_base(context)->object.handle : 0};
+    write_numbers(RF_OBJECT, numbers, sizeof numbers);
 }
 
 void em_record_object_end(uint64_t handle, int reason)
 {
-    struct em_record r = em_record_begin_now(RF_OBJECT_END, 0, 2 * EM_FIELD_MOST_B);
-    em_field(&r, handle);
-    em_field(&r, (uint64_t)reason);
-    em_record_put(&r);
+    const uint64_t numbers[] = {handle, (uint64_t)reason};
+    write_numbers(RF_OBJECT_END, numbers, sizeof numbers);
 }
 
 void em_record_memory(const struct em_record_memory *m)
 {
     const uint32_t kind = em_record_name(m->kind);
-    struct em_record r = em_record_begin_now(RF_MEMORY, 0, 7 * EM_FIELD_MOST_B);
-    em_field(&r, m->id);
-    em_field(&r, kind);
-    em_field(&r, m->address);
-    em_field(&r, m->size_B);
-    em_field(&r, m->host);
-    em_field(&r, m->physical);
-    em_field(&r, m->offset);
-    em_record_put(&r);
+    const uint64_t numbers[] = {m->id,   kind,        m->address, m->size_B,
+                                m->host, m->physical, m->offset};
+    write_numbers(RF_MEMORY, numbers, sizeof numbers);
 }
 
 uint64_t em_record_physical(const struct dm_physical *p)
@@ -54,9 +48,7 @@ uint64_t em_record_physical(const struct dm_physical *p)
 
 void em_record_memory_end(uint64_t id)
 {
-    struct em_record r = em_record_begin_now(RF_MEMORY_END, 0, EM_FIELD_MOST_B);
-    em_field(&r, id);
-    em_record_put(&r);
+    write_numbers(RF_MEMORY_END, &id, sizeof id);
 }
 
 void em_record_mapped(uint64_t handle, bool is_mapped)
@@ -119,9 +111,6 @@ bool em_record_awaited(uint64_t key, uint64_t value, bool at_least, uint64_t com
 static void record_edge(uint64_t from, uint64_t to, const char *why)
 {
     const uint32_t name = em_record_name(why);
-    struct em_record r = em_record_begin_now(RF_EDGE, 0, 3 * EM_FIELD_MOST_B);
-    em_field(&r, from);
-    em_field(&r, to);
-    em_field(&r, name);
-    em_record_put(&r);
+    const uint64_t numbers[] = {from, to, name};
+    write_numbers(RF_EDGE, numbers, sizeof numbers);
 }

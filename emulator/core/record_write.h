@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Writes records into the window of the calling thread. A record of a call should cost about as
-// much as a look at the clock, so all of this is inline.
+// much as a look at the clock. Most of this is not inline: calls of the program lie between the
+// records, and their code should stay in the processor's cache.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,41 +16,54 @@
 struct em_entry;
 
 enum { EM_RECORD_DEPTH = 16 }; // of calls that other calls make
-enum { EM_RECORD_HANDLES = 64, EM_RECORD_NAMES = 16, EM_RECORD_VALUES = 12 };
-enum { EM_RECORD_PREFIX_B = 24 };
+enum { EM_RECORD_HANDLES = 64, EM_RECORD_NAMES = 64, EM_RECORD_VALUES = 12 };
+// The stream, the name, and how many accesses follow: their mode, address and size.
+enum { EM_RECORD_SUBMITTED = 3 + 2 * 3 };
+enum { EM_RECORD_OUTPUTS = 4 };
 
-// A place in the program that calls an entry point, with the first fields of its records.
+// A place in the program that calls an entry point.
 struct em_record_site {
     const void *caller;
     const struct em_entry *entry, *by; // `by`: the call of another library that makes this one
     uint64_t handles;                  // bits of the arguments that are handles
-    uint8_t prefix[EM_RECORD_PREFIX_B];
-    uint8_t prefix_B;
-    uint8_t count;                 // of arguments
-    bool inputs, outputs, failure; // arguments lead to memory: before, after, after a failure
-    bool of_library;               // another library's function
-    uint32_t window; // 1 + the window with a record of it whose arguments are `values`
-    uint64_t values[EM_RECORD_VALUES];
+    uint32_t id, by_id, caller_id;     // for its records
+    uint8_t number;                    // of the site, or RF_SITES
+    uint8_t count;                     // of arguments
+    uint8_t flags;                     // of its calls
+    bool inputs, outputs, failure;     // arguments lead to memory: before, after, after a failure
+    bool of_library;                   // another library's function
+    uint8_t output_count;              // if its outputs are these numbers only, else 0
+    struct em_record_output {
+        uint8_t argument, size_B;
+    } output[EM_RECORD_OUTPUTS];
+    // 1 + the window with a record of it whose arguments are `values`, and with one of a command
+    // whose numbers are `submitted`.
+    uint32_t window, submit_window;
+    uint64_t values[EM_RECORD_VALUES], submitted[EM_RECORD_SUBMITTED];
 };
 
 // The window of a thread, and its calls. The struct is the thread's own.
 struct em_record_thread {
     uint8_t *at, *end; // the next record and the end of the window; NULL before it is open
     uint8_t *last;     // the record before it, or NULL
-    uint8_t *ended;    // the last one, if it is a command that has started and ended at once
+    uint8_t *ended;    // the last one, if it ends a command that has started at once
     uint8_t *begun;    // the last one, if it is a call without blobs, and it has not returned
     uint64_t ticks;    // the time of the last record that has one
+    uint64_t now;      // the last look at the clock, or 0
     uint64_t last_call, last_command; // numbers in the window, or 0
     uint64_t at_once;                 // the command that has started at once, or 0
     uint32_t generation;              // the process that it belongs to
     uint32_t number, sequence;
+    uint64_t stack, stack_B; // the thread's stack, or 0
     bool failed;
     unsigned depth; // of `calls`
     struct rf_block *window;
     struct em_record_call {
         const struct em_entry *entry;
+        struct em_record_site *site; // or NULL
         uint64_t number;
         bool outputs, failure, of_library;
+        bool makes_calls; // of the driver; only if `of_library`
     } calls[EM_RECORD_DEPTH];
     uint64_t handles[EM_RECORD_HANDLES]; // that have been named, found by their hash
     struct em_record_known {
@@ -74,12 +88,18 @@ struct em_record_thread *em_record_make_space(struct em_record_thread *thread, s
     __attribute__((cold));
 
 // The window of the calling thread with `size` free bytes, or NULL.
-static inline struct em_record_thread *em_record_thread_for(size_t size)
+static inline struct em_record_thread *em_record_thread_of(const struct em_thread *self,
+                                                           size_t size)
 {
-    struct em_record_thread *t = em_thread()->record;
+    struct em_record_thread *t = self->record;
     if (__builtin_expect(t && (size_t)(t->end - t->at) >= size && em_record_is_open(t), 1))
         return t;
     return em_record_make_space(t, size);
+}
+
+static inline struct em_record_thread *em_record_thread_for(size_t size)
+{
+    return em_record_thread_of(em_thread(), size);
 }
 
 // A record that is being written.
@@ -90,22 +110,16 @@ struct em_record {
 
 enum { EM_FIELD_MOST_B = 10, EM_RECORD_HEAD_B = 4 };
 
-// em_varint for a number of several bytes. It is not inline, because a record has many numbers and
-// the code that writes them should stay in the processor's cache.
-uint8_t *em_varint_long(uint8_t *p, uint64_t value);
-
 // Writes a number, and returns the place after it. Up to EM_FIELD_MOST_B bytes are overwritten.
-static inline uint8_t *em_varint(uint8_t *p, uint64_t value)
+uint8_t *em_varint(uint8_t *p, uint64_t value);
+
+// The same, for a number that is probably small.
+static inline uint8_t *em_varint_small(uint8_t *p, uint64_t value)
 {
-    if (value < 0x80) {
-        *p = (uint8_t)value;
-        return p + 1;
-    }
-    if (__builtin_expect(value >> 14, 0)) // times and sizes have two bytes
-        return em_varint_long(p, value);
-    p[0] = (uint8_t)(value | 0x80);
-    p[1] = (uint8_t)(value >> 7);
-    return p + 2;
+    if (__builtin_expect(value >= 0x80, 0))
+        return em_varint(p, value);
+    *p = (uint8_t)value;
+    return p + 1;
 }
 
 // Small for small numbers of both signs.
@@ -120,48 +134,52 @@ static inline void em_field(struct em_record *record, uint64_t value)
         record->at = em_varint(record->at, value);
 }
 
+void em_fields(struct em_record *record, const uint64_t *values, size_t count);
+
 // Begins a record whose fields need at most `most` bytes; em_record_put should end it. Until
 // em_record_put, the thread must not begin another one.
-static inline struct em_record em_record_begin(enum rf_kind kind, unsigned flags, size_t most)
+struct em_record em_record_begin(enum rf_kind kind, unsigned flags, size_t most);
+
+// The time. A look at the clock takes a third of a record's time. `self` is the calling thread.
+static inline uint64_t em_record_clock_of(struct em_thread *self)
 {
-    struct em_record_thread *t = em_record_thread_for(EM_RECORD_HEAD_B + most);
-    if (__builtin_expect(!t, 0))
-        return (struct em_record){.thread = NULL};
-    uint8_t *p = t->at;
-    p[2] = (uint8_t)kind;
-    p[3] = (uint8_t)flags;
-    return (struct em_record){t, p, p + EM_RECORD_HEAD_B, p + EM_RECORD_HEAD_B + most};
+    const uint64_t ticks = dm_ticks();
+    self->has_waited = false;
+    if (self->record)
+        self->record->now = ticks;
+    return ticks;
 }
 
-// The same, with a time (dm_ticks) as its first field, which later times should not precede.
-static inline struct em_record em_record_begin_at(enum rf_kind kind, unsigned flags, size_t most,
-                                                  uint64_t ticks)
+static inline uint64_t em_record_clock(void)
 {
-    struct em_record r = em_record_begin(kind, flags, most + EM_FIELD_MOST_B);
-    if (__builtin_expect(r.thread != NULL, 1)) {
-        const uint64_t past = ticks - r.thread->ticks;
-        r.thread->ticks = ticks;
-        em_field(&r, em_zigzag(past));
-    }
-    return r;
+    return em_record_clock_of(em_thread());
 }
+
+// The time of the last look at the clock, if only work of the driver lies between: inside of a
+// call, which has looked when it began, and when a command ended, unless the thread has waited.
+static inline uint64_t em_record_recently_of(struct em_thread *self)
+{
+    const struct em_record_thread *t = self->record;
+    if (__builtin_expect(!t || !t->now || self->has_waited || !self->entry || !em_record_is_open(t),
+                         0))
+        return em_record_clock_of(self);
+    return t->now;
+}
+
+static inline uint64_t em_record_recently(void)
+{
+    return em_record_recently_of(em_thread());
+}
+
+// The same as em_record_begin, with the time `ticks` as the first field.
+struct em_record em_record_begin_at(enum rf_kind kind, unsigned flags, size_t most, uint64_t ticks);
 
 static inline struct em_record em_record_begin_now(enum rf_kind kind, unsigned flags, size_t most)
 {
-    return em_record_begin_at(kind, flags, most, dm_ticks());
+    return em_record_begin_at(kind, flags, most, em_record_clock());
 }
 
-// The time at which a command of the call in progress begins. A process with one thread waits for
-// no lock, so this is the time of the call if nothing was recorded since: a look at the clock takes
-// as long as a quarter of a small copy.
-static inline uint64_t em_record_command_begin(void)
-{
-    const struct em_record_thread *t = em_thread()->record;
-    if (em_is_single_threaded() && t && t->begun && t->begun == t->last && em_record_is_open(t))
-        return t->ticks;
-    return dm_ticks();
-}
-
+// The thread's records end at `at`.
 static inline void em_record_publish(struct em_record_thread *t, uint8_t *at)
 {
     t->at = at;
@@ -169,31 +187,51 @@ static inline void em_record_publish(struct em_record_thread *t, uint8_t *at)
                      __ATOMIC_RELEASE);
 }
 
-// Adds the ticks since its time to the record at `at`, which is the last one of the thread, and
-// sets a flag. Returns false if the ticks take too many bytes: fewer bytes than a record's head do
-// no harm if the process ends in between.
-static inline bool em_record_extend(struct em_record_thread *t, uint8_t *at, unsigned flag)
+void em_record_put(struct em_record *record);
+
+// Writes a record of numbers, the first of which is a time. Returns it, or NULL if nothing can be
+// recorded.
+uint8_t *em_record_numbers(enum rf_kind kind, unsigned flags, uint64_t ticks,
+                           const uint64_t *numbers, size_t count);
+
+// Adds the ticks from its time to `until` to the record at `at`, which is the last one of the
+// thread, and sets a flag. Returns false if the ticks take too many bytes: fewer bytes than a
+// record's head do no harm if the process ends in between.
+static inline bool em_record_extend(struct em_record_thread *t, uint8_t *at, uint64_t until,
+                                    unsigned flag)
 {
-    const uint64_t past = dm_ticks() - t->ticks;
-    uint8_t head[EM_RECORD_HEAD_B];
-    if (past >> (7 * (EM_RECORD_HEAD_B - 1)) || t->end - t->at < EM_FIELD_MOST_B)
+    const uint64_t past = until - t->ticks;
+    uint32_t head;
+    if (__builtin_expect(past >> 21 || t->end - t->at < EM_FIELD_MOST_B, 0))
         return false;
-    em_record_publish(t, em_varint(t->at, past));
-    const uint16_t size = (uint16_t)(t->at - at);
-    memcpy(head, at, sizeof head);
-    memcpy(head, &size, sizeof size);
-    head[3] |= (uint8_t)flag;
-    memcpy(at, head, sizeof head);
+    uint8_t *p = t->at;
+    p[0] = (uint8_t)(past | 0x80);
+    p[1] = (uint8_t)(past >> 7);
+    p += 2;
+    if (__builtin_expect(past >> 14, 0)) {
+        p[-1] |= 0x80;
+        *p++ = (uint8_t)(past >> 14);
+    }
+    em_record_publish(t, p);
+    memcpy(&head, at, sizeof head);
+    head = (head & 0xffff0000) | (uint16_t)(p - at) | flag << 24; // size, kind, flags
+    memcpy(at, &head, sizeof head);
     return true;
 }
 
-static inline void em_record_put(struct em_record *r)
+// Ends a record whose first field is the time `ticks`, and whose fields end at `end`.
+static inline void em_record_put_at(struct em_record_thread *t, enum rf_kind kind, unsigned flags,
+                                    uint64_t ticks, uint8_t *end)
 {
-    struct em_record_thread *t = r->thread;
-    if (__builtin_expect(!t, 0))
-        return;
-    const uint16_t size = (uint16_t)(r->at - r->start);
-    memcpy(r->start, &size, sizeof size);
-    t->last = r->start;
-    em_record_publish(t, r->at);
+    const uint32_t head = (uint16_t)(end - t->at) | (uint32_t)kind << 16 | flags << 24;
+    memcpy(t->at, &head, sizeof head);
+    t->ticks = ticks;
+    t->last = t->at;
+    em_record_publish(t, end);
+}
+
+// Where the second field of such a record begins.
+static inline uint8_t *em_record_at(const struct em_record_thread *t, uint64_t ticks)
+{
+    return em_varint(t->at + EM_RECORD_HEAD_B, em_zigzag(ticks - t->ticks));
 }

@@ -278,6 +278,7 @@ void em_sharing_stop(void)
     em_assert_locked();
     assert(!em_share_is_inside()); // would wait for itself
     int error = errno;
+    em_thread()->has_waited = true;
     const uint64_t began = dm_now_ns();
     __atomic_store_n(&em_sharing, em_sharing + 1, __ATOMIC_RELAXED);
     dm_mutex_set_mark(&em_mutex, false);

@@ -28,6 +28,7 @@ struct em_thread {
     struct em_context_stack *stack;
     bool quick;                      // started; its calls are neither recorded nor refused
     struct em_record_thread *record; // what it writes records to, or NULL
+    bool has_waited;                 // since it looked at the clock for a record (record_write.h)
     bool in_host_function;           // calls that need a context fail, because a host function runs
     bool in_kernel;                  // likewise; it is a kernel
     bool in_guard;                   // the call that runs ends with dm_guard_ends

@@ -73,12 +73,15 @@ void em_trace_note(struct em_text *note)
     em_self.trace_note = note;
 }
 
-static void trace_text(const struct em_entry *entry, CUresult result, const uint64_t *values,
-                       struct em_text *before)
+static __attribute__((noinline)) void trace_text(const struct em_entry *entry, CUresult result,
+                                                 const uint64_t *values, struct em_text *before)
 {
     struct em_arguments a = arguments_of(entry, values);
     struct em_text line = {.bytes = NULL};
     char call[64];
+    struct em_thread *self = em_thread();
+    if (em_recording && !em_is_question(self, entry))
+        em_record_return(self, entry, result, values);
     int saved = errno;
     em_cancel_off();
     em_call_text(em_call_now(), call, sizeof call);
@@ -112,10 +115,11 @@ static void trace_text(const struct em_entry *entry, CUresult result, const uint
 void em_trace(const struct em_entry *entry, CUresult result, const uint64_t *values,
               struct em_text *before)
 {
-    if (em_unlikely(em_self.interrupts))
+    struct em_thread *self = em_thread();
+    if (em_unlikely(self->interrupts))
         return;
-    if (em_recording)
-        em_record_return(entry, result, values);
-    if (em_tracing_text)
+    if (em_unlikely(em_tracing_text))
         trace_text(entry, result, values, before);
+    else if (!em_is_question(self, entry))
+        em_record_return(self, entry, result, values);
 }

@@ -32,72 +32,142 @@ static void name_stream(struct em_stream *s)
     em_record_put(&r);
 }
 
-static void put_access(struct em_record *r, const struct em_access *a)
-{
-    uint64_t first = a->address, end = a->address + a->size_B;
-    unsigned form = a->form;
-    if (a->ops && a->ops->span) {
-        a->ops->span(a, &first, &end);
-        form = RF_ACCESS_BOX;
-    }
-    em_field(r, (unsigned)a->mode | form << 4);
-    em_field(r, first);
-    em_field(r, end - first);
-}
-
-// The first fields of a submission. `flags` has RF_SUBMIT_OF_CALL if the thread's innermost call
-// has submitted it, and RF_SUBMIT_SHARED if its number is shared_id().
-static void put_submission(struct em_record *r, uint64_t id, const struct em_stream *s,
-                           uint32_t name, unsigned flags)
-{
-    struct em_record_thread *t = r->thread;
-    if (!(flags & RF_SUBMIT_SHARED)) {
-        em_field(r, em_zigzag(id - t->last_command));
-        t->last_command = id;
-    }
-    em_field(r, s->id);
-    em_field(r, name);
-    if (!(flags & RF_SUBMIT_OF_CALL))
-        em_field(r, em_self.entry ? em_self.calls : 0);
-}
-
 // The call that made such a command identifies it.
 static uint64_t shared_id(void)
 {
     return UINT64_C(1) << 63 | em_call_now();
 }
 
-// RF_SUBMIT_OF_CALL and RF_SUBMIT_SHARED for a command with this number.
-static unsigned call_flags(uint64_t id)
+// Whether the call in progress, which submits the command, is the innermost one that is recorded.
+static inline bool is_of_call(const struct em_thread *self, const struct em_record_thread *t)
 {
-    const struct em_record_thread *t = em_self.record;
-    const bool is_innermost = t && t->depth && t->generation == *em_record_generation &&
-                              t->calls[t->depth - 1].number == em_self.calls;
-    if (!em_self.entry || !is_innermost)
-        return 0;
-    return RF_SUBMIT_OF_CALL | (id == shared_id() ? RF_SUBMIT_SHARED : 0);
+    return self->entry && t->depth && t->calls[t->depth - 1].number == self->calls;
 }
 
-// `launch`: the command that a step belongs to, or 0.
+static inline bool is_shared(const struct em_thread *self, uint64_t id)
+{
+    return id == (UINT64_C(1) << 63 | self->number << 40 | self->calls);
+}
+
+// What a call site often submits again.
+struct numbers {
+    size_t count;
+    uint64_t of[3 + 3 * ACCESSES_MOST]; // stream, name (a constant), number of accesses, accesses
+};
+enum { NAME = 1 };
+
+static inline struct numbers numbers_of(const struct em_stream *s, const char *kind,
+                                        uint32_t accesses)
+{
+    struct numbers n;
+    n.count = 3;
+    n.of[0] = s->id;
+    n.of[NAME] = (uintptr_t)kind;
+    n.of[2] = accesses;
+    return n;
+}
+
+static inline void add_access(struct numbers *n, unsigned mode, uint64_t address, uint64_t size_B)
+{
+    n->of[n->count++] = mode;
+    n->of[n->count++] = address;
+    n->of[n->count++] = size_B;
+}
+
+// Whether the last command of the site in the window, of those that are kept, has these numbers.
+static inline bool repeats(const struct em_record_thread *t, const struct em_record_site *site,
+                           const struct numbers *n)
+{
+    if (site->submit_window != t->sequence + 1)
+        return false;
+    for (size_t i = 0; i < n->count; i++)
+        if (site->submitted[i] != n->of[i])
+            return false;
+    return true;
+}
+
+enum { OTHERS = 5 }; // numbers of a SUBMIT besides those
+
+static __attribute__((noinline)) uint8_t *write_slowly(struct em_thread *self, uint64_t id,
+                                                       struct em_stream *s, unsigned flags,
+                                                       uint64_t ticks, const struct numbers *n,
+                                                       uint64_t launch, uint64_t length)
+{
+    uint64_t out[3 + 3 * ACCESSES_MOST + OTHERS], *to = out;
+    if (!s->recorded)
+        name_stream(s);
+    const uint32_t name = em_record_name((const char *)(uintptr_t)n->of[NAME]);
+    struct em_record_thread *t =
+        em_record_thread_of(self, EM_RECORD_HEAD_B + (n->count + OTHERS) * (size_t)EM_FIELD_MOST_B);
+    if (!t)
+        return NULL;
+    if (!(flags & RF_SUBMIT_SHARED)) {
+        *to++ = em_zigzag(id - t->last_command);
+        t->last_command = id;
+    }
+    *to++ = n->of[0];
+    *to++ = name;
+    if (!(flags & RF_SUBMIT_OF_CALL))
+        *to++ = self->entry ? self->calls : 0;
+    memcpy(to, n->of + NAME + 1, (n->count - NAME - 1) * sizeof *to);
+    to += n->count - NAME - 1;
+    *to++ = launch;
+    if (flags & RF_SUBMIT_ENDED)
+        *to++ = length;
+    struct em_record_site *site = flags & RF_SUBMIT_OF_CALL ? t->calls[t->depth - 1].site : NULL;
+    if (site && !launch && n->count <= EM_RECORD_SUBMITTED) {
+        site->submit_window = t->sequence + 1;
+        memcpy(site->submitted, n->of, n->count * sizeof *n->of);
+    } else if (site) {
+        site->submit_window = 0;
+    }
+    return em_record_numbers(RF_SUBMIT, flags, ticks, out, (size_t)(to - out));
+}
+
+// Writes a SUBMIT. `launch`: the command that a step belongs to, or 0. `length`: the ticks until
+// its end, with RF_SUBMIT_ENDED. Returns the record, or NULL if nothing can be recorded.
+static inline uint8_t *write_submission(uint64_t id, struct em_stream *s, unsigned flags,
+                                        uint64_t ticks, const struct numbers *n, uint64_t launch,
+                                        uint64_t length)
+{
+    struct em_thread *self = em_thread();
+    struct em_record_thread *t =
+        em_record_thread_of(self, EM_RECORD_HEAD_B + OTHERS * (size_t)EM_FIELD_MOST_B);
+    if (em_unlikely(!t))
+        return NULL;
+    const bool of_call = is_of_call(self, t);
+    if (of_call)
+        flags |= RF_SUBMIT_OF_CALL | (is_shared(self, id) ? RF_SUBMIT_SHARED : 0);
+    const struct em_record_site *site = of_call ? t->calls[t->depth - 1].site : NULL;
+    if (em_unlikely(!site || launch || n->count > EM_RECORD_SUBMITTED || !repeats(t, site, n)))
+        return write_slowly(self, id, s, flags, ticks, n, launch, length);
+    uint8_t *p = em_record_at(t, ticks);
+    if (!(flags & RF_SUBMIT_SHARED)) {
+        p = em_varint_small(p, em_zigzag(id - t->last_command));
+        t->last_command = id;
+    }
+    if (flags & RF_SUBMIT_ENDED)
+        p = em_varint(p, length);
+    em_record_put_at(t, RF_SUBMIT, flags | RF_SUBMIT_REPEATS, ticks, p);
+    return t->last;
+}
+
 static void record_submission(const struct em_command *c, uint64_t id, uint64_t launch)
 {
-    const uint32_t name = em_record_name(c->ops->name);
-    uint32_t count = c->access_count;
-    if (em_unlikely(!c->stream->recorded))
-        name_stream(c->stream);
-    count = count < ACCESSES_MOST ? count : ACCESSES_MOST;
-    const unsigned flags = call_flags(id);
-    struct em_record r =
-        em_record_begin_now(RF_SUBMIT, flags, (6 + 3 * (size_t)count) * EM_FIELD_MOST_B);
-    if (em_unlikely(!r.thread))
-        return;
-    put_submission(&r, id, c->stream, name, flags);
-    em_field(&r, count);
+    const uint32_t count = c->access_count < ACCESSES_MOST ? c->access_count : ACCESSES_MOST;
     const struct em_access *accesses = em_command_accesses(c);
-    for (uint32_t i = 0; i < count; i++)
-        put_access(&r, &accesses[i]);
-    em_field(&r, launch);
-    em_record_put(&r);
+    struct numbers n = numbers_of(c->stream, c->ops->name, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct em_access *a = &accesses[i];
+        uint64_t first = a->address, end = a->address + a->size_B;
+        unsigned form = a->form;
+        if (a->ops && a->ops->span) {
+            a->ops->span(a, &first, &end);
+            form = RF_ACCESS_BOX;
+        }
+        add_access(&n, (unsigned)a->mode | form << 4, first, end - first);
+    }
+    write_submission(id, c->stream, 0, em_record_recently(), &n, launch, 0);
 }
 
 void em_record_submitted(struct em_command *c)
@@ -108,12 +178,13 @@ void em_record_submitted(struct em_command *c)
 
 // The command whose submission was the last record has started in this thread. The call that has
 // submitted it returns soon after its end.
-static void start_at_once(uint64_t id)
+static inline void start_at_once(uint64_t id)
 {
     struct em_record_thread *t = em_self.record;
-    em_record_flag_last(RF_SUBMIT, RF_SUBMIT_AT_ONCE);
-    if (t)
-        t->at_once = id;
+    if (em_unlikely(!t || !t->last || t->last[2] != RF_SUBMIT || !em_record_is_open(t)))
+        return;
+    t->last[3] |= RF_SUBMIT_AT_ONCE;
+    t->at_once = id;
 }
 
 void em_record_started(const struct em_command *c, bool at_once)
@@ -124,38 +195,39 @@ void em_record_started(const struct em_command *c, bool at_once)
         start_at_once(c->sequence);
         return;
     }
-    struct em_record r = em_record_begin_now(RF_START, 0, EM_FIELD_MOST_B);
-    em_field(&r, c->sequence);
-    em_record_put(&r);
+    em_record_numbers(RF_START, 0, em_record_clock(), &c->sequence, 1);
 }
 
-// A command that has started at once and succeeded: adds the time of its end to its submission, if
-// that is the last record. Returns false if it is not, or if the time takes too many bytes.
-static bool extend_submission(uint64_t id)
+// `other`: the number of the adopted command, or 0. Returns the record, or NULL if nothing can be
+// recorded.
+static uint8_t *record_end(uint64_t id, CUresult result, unsigned flags, uint64_t other)
 {
-    struct em_record_thread *t = em_self.record;
-    if (em_unlikely(!t || t->at_once != id || !t->last || t->last[2] != RF_SUBMIT ||
-                    !em_record_is_open(t) || !em_record_extend(t, t->last, RF_SUBMIT_ENDED)))
-        return false;
-    t->ended = t->last;
-    return true;
+    const uint64_t numbers[] = {id, (uint64_t)result, other};
+    return em_record_numbers(RF_END, flags, em_record_clock(), numbers,
+                             flags & RF_END_ADOPTED ? 3 : 2);
 }
 
-// `other`: the number of the adopted command, or 0.
-static void record_end(uint64_t id, CUresult result, unsigned flags, uint64_t other)
+// The end of a command that has succeeded. If it has started at once, and its submission is the
+// last record, adds the time to that.
+static void end_well(uint64_t id)
 {
-    struct em_record r = em_record_begin_now(RF_END, flags, 3 * EM_FIELD_MOST_B);
-    em_field(&r, id);
-    em_field(&r, (uint64_t)result);
-    if (flags & RF_END_ADOPTED)
-        em_field(&r, other);
-    em_record_put(&r);
+    struct em_thread *self = em_thread();
+    struct em_record_thread *t = self->record;
+    const bool at_once = t && t->at_once == id && t->last && em_record_is_open(t);
+    uint8_t *record = at_once ? t->last : NULL;
+    if (em_unlikely(!at_once || record[2] != RF_SUBMIT ||
+                    !em_record_extend(t, record, em_record_clock_of(self), RF_SUBMIT_ENDED)))
+        record = record_end(id, CUDA_SUCCESS, 0, 0);
+    if (at_once)
+        t->ended = record;
 }
 
 void em_record_ended(const struct em_command *c)
 {
     em_assert_locked();
-    if (c->result || !extend_submission(c->sequence))
+    if (em_likely(!c->result))
+        end_well(c->sequence);
+    else
         record_end(c->sequence, c->result, 0, 0);
 }
 
@@ -186,7 +258,9 @@ void em_record_shared_begin(struct em_command *c)
 
 void em_record_shared_end(const struct em_command *c, bool adopted)
 {
-    if (adopted || c->result || !extend_submission(shared_id()))
+    if (em_likely(!adopted && !c->result))
+        end_well(shared_id());
+    else
         record_end(shared_id(), c->result, adopted ? RF_END_ADOPTED : 0, adopted ? c->sequence : 0);
 }
 
@@ -194,27 +268,14 @@ void em_record_shared_end(const struct em_command *c, bool adopted)
 static void record_run(struct em_stream *s, uint64_t id, const char *kind, uint64_t begin,
                        uint64_t end, const struct em_record_run *run)
 {
-    const uint32_t name = em_record_name(kind);
-    if (em_unlikely(!s->recorded))
-        name_stream(s);
-    const unsigned flags = RF_SUBMIT_AT_ONCE | call_flags(id) | (end ? RF_SUBMIT_ENDED : 0);
-    struct em_record r =
-        em_record_begin_at(RF_SUBMIT, flags, (7 + 3 * (size_t)run->count) * EM_FIELD_MOST_B, begin);
-    if (em_unlikely(!r.thread))
-        return;
-    put_submission(&r, id, s, name, flags);
-    em_field(&r, run->count);
-    for (unsigned i = 0; i < run->count; i++) {
-        em_field(&r, run->spans[i].writes ? EM_ACCESS_WRITE : EM_ACCESS_READ);
-        em_field(&r, run->spans[i].address);
-        em_field(&r, run->spans[i].size_B);
-    }
-    em_field(&r, 0);
-    if (end)
-        em_field(&r, end - begin);
-    em_record_put(&r);
-    if (end)
-        r.thread->ended = r.start;
+    struct numbers n = numbers_of(s, kind, run->count);
+    for (unsigned i = 0; i < run->count; i++)
+        add_access(&n, run->spans[i].writes ? EM_ACCESS_WRITE : EM_ACCESS_READ,
+                   run->spans[i].address, run->spans[i].size_B);
+    const unsigned flags = RF_SUBMIT_AT_ONCE | (end ? RF_SUBMIT_ENDED : 0);
+    uint8_t *record = write_submission(id, s, flags, begin, &n, 0, end - begin);
+    if (end && record)
+        em_self.record->ended = record;
 }
 
 void em_record_in_place(struct em_stream *s, const char *kind, uint64_t begin,
@@ -222,14 +283,14 @@ void em_record_in_place(struct em_stream *s, const char *kind, uint64_t begin,
 {
     em_assert_locked();
     // Commands are in the order of their numbers.
-    record_run(s, ++em_scheduler.last_sequence, kind, begin, dm_ticks(), run);
+    record_run(s, ++em_scheduler.last_sequence, kind, begin, em_record_clock(), run);
 }
 
 void em_record_detached(struct em_stream *s, const char *kind, uint64_t begin,
                         const struct em_record_run *run, const struct em_command *adopted)
 {
     em_assert_unlocked();
-    record_run(s, shared_id(), kind, begin, adopted ? 0 : dm_ticks(), run);
+    record_run(s, shared_id(), kind, begin, adopted ? 0 : em_record_clock(), run);
     if (adopted)
         record_end(shared_id(), CUDA_SUCCESS, RF_END_ADOPTED, adopted->sequence);
 }

@@ -18,7 +18,7 @@
 
 #include "../check_call.h"
 
-enum { SIZE_B = 64 << 10, FRAMES = 4000, WARM_UP = 200, RUNS = 9, SMALL = 200000 };
+enum { SIZE_B = 64 << 10, FRAMES = 1500, WARM_UP = 200, RUNS = 41, SMALL = 50000 };
 
 static double now_s(void)
 {

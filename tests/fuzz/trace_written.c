@@ -124,18 +124,18 @@ static void finish(struct written *w, struct written_event *e, struct record *r)
 
 // The arguments: all of them, or those that differ from those of the site's last call.
 static unsigned any_arguments(struct fuzz_input *in, struct written_block *b,
-                              struct written_call *c, unsigned *site, uint64_t *same)
+                              struct written_call *c, unsigned *site, uint64_t *differ)
 {
     *site = fuzz_below(in, 6);
-    struct written_site *s = *site < FUZZ_COUNT(b->sites) ? &b->sites[*site] : NULL;
+    struct written_site *s = *site < WRITTEN_SITES ? &b->sites[*site] : NULL;
     const bool repeats = s && s->known && fuzz_below(in, 2);
-    *same = repeats ? fuzz_below(in, 1u << WRITTEN_ARGUMENTS) : 0;
+    *differ = repeats ? fuzz_below(in, 1u << WRITTEN_ARGUMENTS) : (1u << WRITTEN_ARGUMENTS) - 1;
     c->entry = repeats ? s->entry : fuzz_below(in, WRITTEN_ENTRIES + 1);
     c->count = repeats ? s->count : fuzz_below(in, WRITTEN_ARGUMENTS + 1);
-    *same &= (1u << c->count) - 1;
+    *differ &= (1u << c->count) - 1;
     for (unsigned i = 0; i < c->count; i++)
         c->arguments[i] =
-            *same >> i & 1 ? s->arguments[i] : fuzz_take(in, fuzz_chance(in, 4) ? 8 : 1);
+            *differ >> i & 1 ? fuzz_take(in, fuzz_chance(in, 4) ? 8 : 1) : s->arguments[i];
     if (s && !repeats) {
         *s = (struct written_site){.known = true, .entry = c->entry, .count = c->count};
         memcpy(s->arguments, c->arguments, sizeof s->arguments);
@@ -150,12 +150,12 @@ static void add_call(struct fuzz_input *in, struct written *w, unsigned thread)
     struct written_block *b = &w->blocks[t->block];
     struct written_call *c = &e->call;
     unsigned site, flags;
-    uint64_t same;
+    uint64_t differ;
     e->nested = t->depth && t->depth < WRITTEN_OPEN && !fuzz_chance(in, 8);
     e->returned = fuzz_below(in, 2);
     *c = (struct written_call){.thread = thread + 1, .start = w->time, .end = TRACE_NEVER};
     c->of_library = fuzz_chance(in, 5);
-    flags = any_arguments(in, b, c, &site, &same);
+    flags = any_arguments(in, b, c, &site, &differ);
     const bool repeats = flags;
     flags |= (e->nested ? RF_CALL_NESTED : 0) | (e->returned ? RF_CALL_RETURNED : 0) |
              (c->of_library ? RF_CALL_OF_LIBRARY : 0);
@@ -166,9 +166,9 @@ static void add_call(struct fuzz_input *in, struct written *w, unsigned thread)
         put_signed(&r, c->number - b->number);
         b->number = c->number;
     }
-    put(&r, site < FUZZ_COUNT(b->sites) ? site : NO_SITE + site);
+    put(&r, site < WRITTEN_SITES ? site : NO_SITE + site);
     if (repeats) {
-        put(&r, same);
+        put(&r, differ);
     } else {
         put(&r, c->entry);
         put(&r, 0);
@@ -176,7 +176,7 @@ static void add_call(struct fuzz_input *in, struct written *w, unsigned thread)
         put(&r, c->count);
     }
     for (unsigned i = 0; i < c->count; i++) {
-        if (!(same >> i & 1))
+        if (differ >> i & 1)
             put(&r, c->arguments[i]);
     }
     if (e->returned) {
@@ -186,6 +186,8 @@ static void add_call(struct fuzz_input *in, struct written *w, unsigned thread)
     }
     if (!e->nested)
         t->depth = 0;
+    if (!e->returned)
+        t->sites[t->depth] = site;
     if (!e->returned)
         t->open[t->depth++] = c->number;
     finish(w, e, &r);
@@ -207,10 +209,24 @@ static void add_return(struct fuzz_input *in, struct written *w, unsigned thread
     struct record r = begin(RF_RETURN, e->of_library ? RF_RETURN_OF_LIBRARY : 0);
     put_time(&r, &w->blocks[t->block], w->time);
     if (!e->of_library)
-        put(&r, e->number);
+        put_signed(&r, e->number - w->blocks[t->block].number);
     put(&r, (uint64_t)e->result);
     t->depth = at;
     finish(w, e, &r);
+}
+
+static struct written_submission any_submission(struct fuzz_input *in)
+{
+    struct written_submission s = {.known = true};
+    s.stream = 1 + fuzz_below(in, 2);
+    s.name = 1 + fuzz_below(in, WRITTEN_NAMES);
+    s.accesses = fuzz_below(in, WRITTEN_ACCESSES + 1);
+    for (unsigned i = 0; i < s.accesses; i++) {
+        s.access[i][0] = fuzz_below(in, 2);
+        s.access[i][1] = fuzz_take(in, 4);
+        s.access[i][2] = fuzz_take(in, 2);
+    }
+    return s;
 }
 
 static void add_command(struct fuzz_input *in, struct written *w, unsigned thread)
@@ -220,24 +236,28 @@ static void add_command(struct fuzz_input *in, struct written *w, unsigned threa
     struct written_event *e = add_event(w, thread, RF_SUBMIT);
     e->ended = fuzz_below(in, 2);
     e->returns = e->ended && t->depth && fuzz_below(in, 2);
-    const unsigned flags =
-        RF_SUBMIT_OF_CALL | (e->ended ? RF_SUBMIT_ENDED : 0) | (e->returns ? RF_SUBMIT_RETURNS : 0);
+    const unsigned site = t->depth ? t->sites[t->depth - 1] : WRITTEN_SITES;
+    struct written_submission *last = site < WRITTEN_SITES ? &b->submitted[site] : NULL;
+    const bool repeats = last && last->known && fuzz_below(in, 2);
+    const struct written_submission s = e->submission = repeats ? *last : any_submission(in);
+    if (last)
+        *last = s;
+    const unsigned flags = RF_SUBMIT_OF_CALL | (e->ended ? RF_SUBMIT_ENDED : 0) |
+                           (e->returns ? RF_SUBMIT_RETURNS : 0) | (repeats ? RF_SUBMIT_REPEATS : 0);
     struct record r = begin(RF_SUBMIT, flags);
     put_time(&r, b, w->time);
     // Numbers of commands are those of the process.
     e->number = t->command += WRITTEN_THREADS;
     put_signed(&r, e->number - b->command);
     b->command = e->number;
-    put(&r, 1 + fuzz_below(in, 2));
-    put(&r, 1 + fuzz_below(in, WRITTEN_NAMES));
-    const unsigned accesses = fuzz_below(in, 3);
-    put(&r, accesses);
-    for (unsigned i = 0; i < accesses; i++) {
-        put(&r, fuzz_below(in, 2));
-        put(&r, fuzz_take(in, 4));
-        put(&r, fuzz_take(in, 2));
+    if (!repeats) {
+        put(&r, s.stream);
+        put(&r, s.name);
+        put(&r, s.accesses);
+        for (unsigned i = 0; i < 3 * s.accesses; i++)
+            put(&r, s.access[i / 3][i % 3]);
+        put(&r, 0);
     }
-    put(&r, 0);
     e->until = w->time;
     if (e->ended) {
         e->until = w->time + fuzz_below(in, 9);
@@ -253,13 +273,15 @@ static void add_end(struct fuzz_input *in, struct written *w, unsigned thread)
 {
     struct written_thread *t = &w->threads[thread];
     struct written_event *e = add_event(w, thread, RF_END);
-    struct record r = begin(RF_END, 0);
+    e->returns = t->depth && fuzz_chance(in, 3);
+    struct record r = begin(RF_END, e->returns ? RF_END_RETURNS : 0);
     e->number = t->command; // which may have ended, or not have been submitted
     e->result = (int32_t)fuzz_below(in, 2);
     put_time(&r, &w->blocks[t->block], w->time);
     put(&r, e->number);
     put(&r, (uint64_t)e->result);
     put_more(in, &r);
+    t->depth -= e->returns;
     finish(w, e, &r);
 }
 

@@ -15,6 +15,15 @@ enum {
     WRITTEN_ARGUMENTS = 4,
     WRITTEN_ENTRIES = 5,
     WRITTEN_NAMES = 4,
+    WRITTEN_SITES = 4, // with a number, in a block
+    WRITTEN_ACCESSES = 2,
+};
+
+// The fields of a SUBMIT that a later one may repeat.
+struct written_submission {
+    bool known;
+    unsigned stream, name, accesses;
+    uint64_t access[WRITTEN_ACCESSES][3];
 };
 
 struct written_call {
@@ -37,6 +46,7 @@ struct written_event {
     uint64_t number; // of the call (RETURN, DIAGNOSTIC), the command or the object
     bool of_library, ended, returns;
     int32_t result;
+    struct written_submission submission; // SUBMIT
 };
 
 struct written_block {
@@ -49,7 +59,8 @@ struct written_block {
         bool known;
         unsigned entry, count;
         uint64_t arguments[WRITTEN_ARGUMENTS];
-    } sites[4];
+    } sites[WRITTEN_SITES];
+    struct written_submission submitted[WRITTEN_SITES];
     uint8_t records[RF_BLOCK_B / 4];
     size_t used_B;
     size_t at; // in the file, once it is there
@@ -64,7 +75,7 @@ struct written {
     struct written_thread {
         unsigned block;                               // where it writes
         uint64_t open[WRITTEN_OPEN], number, command; // open: numbers of calls; 0: of a library
-        unsigned depth;
+        unsigned sites[WRITTEN_OPEN], depth;          // the sites of `open`
     } threads[WRITTEN_THREADS];
     uint64_t object; // the last one
     size_t size_B;   // of the file

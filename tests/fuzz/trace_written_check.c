@@ -12,6 +12,7 @@ struct expected {
         uint64_t number, start, end;
         unsigned thread, call; // in `calls`, or WRITTEN_EVENTS
         int32_t result;
+        const struct written_submission *submission;
     } commands[WRITTEN_EVENTS];
     struct object {
         uint64_t number, born, died;
@@ -75,6 +76,7 @@ static void take_command(struct expected *x, const struct written_event *e)
                           .start = TRACE_NEVER,
                           .end = e->ended ? e->until : TRACE_NEVER,
                           .thread = e->thread,
+                          .submission = &e->submission,
                           .call = x->depth ? x->open[x->depth - 1] : WRITTEN_EVENTS};
     if (e->returns && x->depth)
         x->calls[x->open[--x->depth]].end = e->until;
@@ -82,6 +84,8 @@ static void take_command(struct expected *x, const struct written_event *e)
 
 static void take_end(struct expected *x, const struct written_event *e)
 {
+    if (e->returns && x->depth)
+        x->calls[x->open[--x->depth]].end = e->time;
     for (unsigned i = 0; i < x->command_count; i++) {
         if (x->commands[i].number != e->number)
             continue;
@@ -164,6 +168,22 @@ static void check_call(const struct expected *x, const struct trace_model *m, si
                    c->result);
 }
 
+static void check_submission(const struct trace_command *got, uint64_t number,
+                             const struct written_submission *s)
+{
+    struct trace_record r = {.at = got->accesses, .end = got->accesses_end};
+    char name[16];
+    snprintf(name, sizeof name, "name %u", s->name);
+    FUZZ_CHECK(!strcmp(got->kind, name) && got->access_count == s->accesses,
+               "command %llu: kind %s, %u accesses, expected %s, %u", (unsigned long long)number,
+               got->kind, got->access_count, name, s->accesses);
+    for (unsigned i = 0; i < 3 * s->accesses; i++) {
+        const uint64_t field = trace_field(&r);
+        FUZZ_CHECK(field == s->access[i / 3][i % 3], "command %llu: field %u is %llu",
+                   (unsigned long long)number, i, (unsigned long long)field);
+    }
+}
+
 static void check_command(const struct expected *x, const struct trace_model *m,
                           const struct command *c)
 {
@@ -179,6 +199,7 @@ static void check_command(const struct expected *x, const struct trace_model *m,
                                          : got->call != TRACE_NONE &&
                                                m->calls[got->call].start == x->calls[c->call].start,
                "command %llu: call %u", (unsigned long long)c->number, got->call);
+    check_submission(got, c->number, c->submission);
 }
 
 static void check_object(const struct trace_model *m, const struct object *o)

@@ -17,7 +17,7 @@ import time
 
 WRAPPER = shlex.split(os.environ.get('MESON_EXE_WRAPPER', ''))
 TOOL, PROGRAM, TRACED, MEMORY, GRAPHICS = map(os.path.abspath, sys.argv[1:6])
-BLOCK_B, WINDOW, CHUNK, RETURN = 64 << 10, 1, 2, 7
+BLOCK_B, WINDOW, CHUNK, CALL, RETURN, OF_LIBRARY = 64 << 10, 1, 2, 6, 7, 8
 
 
 def run(*arguments, status=0):
@@ -41,25 +41,32 @@ def all_same(text):
     return made, compared
 
 
-def skip_field(data, at):
-    while data[at] & 0x80:
+def read_field(data, at):
+    """A field with a sign, and the place after it."""
+    value = shift = 0
+    while True:
+        value |= (data[at] & 0x7f) << shift
+        shift += 7
         at += 1
-    return at + 1
+        if not data[at - 1] & 0x80:
+            return value >> 1 ^ -(value & 1), at
 
 
 def results(data):
     """The places of results that have a record, by the number of their call. They are fields of one
-    byte if the call succeeded and its number is below 128."""
+    byte if the call succeeded."""
     places = {}
     for block in range(BLOCK_B, len(data), BLOCK_B):
         if len(data) < block + 32:
             break
         magic, kind, _, _, _, used, _ = struct.unpack_from('<4IQ2I', data, block)
-        at, end = block + 32, block + 32 + used
+        at, end, number = block + 32, block + 32 + used, 0
         while magic == 0x424c4b43 and kind in (WINDOW, CHUNK) and at < end:
-            if data[at + 2] == RETURN:
-                number = skip_field(data, at + 4)
-                places[data[number]] = skip_field(data, number)
+            if data[at + 2] in (CALL, RETURN) and not data[at + 3] & OF_LIBRARY:
+                past, place = read_field(data, read_field(data, at + 4)[1])
+                number += past if data[at + 2] == CALL else 0
+                if data[at + 2] == RETURN:
+                    places[number + past] = place
             at += struct.unpack_from('<H', data, at)[0]
     return places
 

@@ -69,16 +69,21 @@ def check_lines(text):
         assert re.search(rf'^ *[\d.]+ {expected}', text, re.M), (expected, text)
     # Calls of the driver have a number, and those of the runtime make them.
     lines = re.findall(r'^ *[\d.]+( +)((?:#\d+ )?)(\w+)\(', text, re.M)
-    below = {}
+    below, own = {}, False
     for indent, number, name in lines:
-        if number:
+        if name == 'cuCtxGetCurrent':  # the program's own; those of the runtime are not recorded
+            assert len(indent) == 1, (indent, name)
+            own = True
+        elif number:
             assert len(indent) == 3, (indent, name)
         else:
             assert len(indent) == 1 and name.startswith('cuda'), (indent, name)
             below[name] = 0
             last = name
             continue
-        below[last] += 1
+        if number and len(indent) == 3:
+            below[last] += 1
+    assert own and not below['cudaGetDevice'], below
     assert below['cudaMalloc'] and below['cudaMemcpy3D'] and below['cudaGraphLaunch'], below
     assert not below['cudaGetLastError'] and not below['cudaPeekAtLastError'], below
     assert 'cudaMalloc: ' not in text and 'never returned' not in text

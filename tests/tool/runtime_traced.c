@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A program of the runtime API that is recorded: structs by value and behind pointers, lists,
 // unions, a call that makes no call of the driver, and one that fails.
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +79,12 @@ int main(int argc, char **argv)
     cudaStream_t stream;
     cudaEvent_t event;
     float number = 1, back = 0;
+    int device;
+    CUcontext context;
     CHECK(cudaMalloc(&memory, 4096));
+    CHECK(cudaGetDevice(&device));
+    if (cuCtxGetCurrent(&context) || !context)
+        return 2;
     CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
     CHECK(cudaMemcpyAsync(memory, &number, sizeof number, cudaMemcpyHostToDevice, stream));

@@ -19,9 +19,11 @@ enum { TRACE_OPEN_MAX = 16 };
 // The calls of a thread that have begun and not returned.
 struct trace_open_calls {
     uint32_t calls[TRACE_OPEN_MAX];
+    uint32_t call_sites[TRACE_OPEN_MAX]; // or RF_SITES
     unsigned count;
-    uint64_t number, command; // the last ones in the block
-    uint32_t sites[RF_SITES]; // 1 + the last call in the block that has all of its arguments
+    uint64_t number, command;     // the last ones in the block
+    uint32_t sites[RF_SITES];     // 1 + the last call in the block that has all of its arguments
+    uint32_t submitted[RF_SITES]; // 1 + the last command of such a call that has all of its fields
 };
 
 // The innermost one, or TRACE_NONE.

@@ -38,9 +38,9 @@ static uint32_t known_id(uint64_t id, size_t count)
     return id && id < count ? (uint32_t)id : TRACE_NONE;
 }
 
-// The entry point, the place and the arguments of the last call in the list.
-static void read_arguments(const struct trace_model *m, struct trace_open_calls *open,
-                           struct trace_record *r, struct trace_call *c)
+// The entry point, the place and the arguments of the last call in the list. Returns its site.
+static uint32_t read_arguments(const struct trace_model *m, struct trace_open_calls *open,
+                               struct trace_record *r, struct trace_call *c)
 {
     const uint64_t site = trace_field(r);
     const bool has_site = site < RF_SITES, repeats = r->flags & RF_CALL_REPEATS;
@@ -60,14 +60,15 @@ static void read_arguments(const struct trace_model *m, struct trace_open_calls 
         c->caller = base->caller;
         c->base = base->arguments;
         c->base_end = base->before.at;
-        c->same = trace_field(r);
+        c->differ = trace_field(r);
         count = base->argument_count;
     }
     c->arguments = r->at;
     c->argument_count = count <= TRACE_ARGUMENTS_MAX ? (uint32_t)count : 0;
     for (uint32_t i = 0; i < c->argument_count; i++)
-        if (!(c->same >> i & 1))
+        if (!repeats || c->differ >> i & 1)
             trace_field(r);
+    return has_site ? (uint32_t)site : RF_SITES;
 }
 
 bool trace_read_call(struct trace_model *m, uint32_t thread, struct trace_open_calls *open,
@@ -84,7 +85,7 @@ bool trace_read_call(struct trace_model *m, uint32_t thread, struct trace_open_c
     c->end = TRACE_NEVER;
     c->of_library = r->flags & RF_CALL_OF_LIBRARY;
     c->number = c->of_library ? 0 : trace_number(r, &open->number);
-    read_arguments(m, open, r, c);
+    const uint32_t site = read_arguments(m, open, r, c);
     const uint32_t outer = trace_innermost(open);
     c->in_function =
         outer != TRACE_NONE && m->calls[outer].of_library && m->calls[outer].entry == c->function;
@@ -96,15 +97,24 @@ bool trace_read_call(struct trace_model *m, uint32_t thread, struct trace_open_c
             m->duration = c->end;
         return true;
     }
+    open->call_sites[open->count] = site;
     open->calls[open->count++] = (uint32_t)(m->call_count - 1);
     return true;
+}
+
+// The number of the call that returns.
+static uint64_t returned_number(const struct trace_open_calls *open, struct trace_record *r)
+{
+    uint64_t last = open->number;
+    return trace_number(r, &last);
 }
 
 void trace_read_return(struct trace_model *m, struct trace_open_calls *open, struct trace_record *r,
                        uint64_t time)
 {
-    const uint32_t at = r->flags & RF_RETURN_OF_LIBRARY ? find_library(m, open)
-                                                        : trace_find_open(m, open, trace_field(r));
+    const uint32_t at = r->flags & RF_RETURN_OF_LIBRARY
+                            ? find_library(m, open)
+                            : trace_find_open(m, open, returned_number(open, r));
     if (at == TRACE_NONE)
         return;
     struct trace_call *c = &m->calls[open->calls[at]];

@@ -63,6 +63,44 @@ static uint64_t shared_id(const struct trace_model *m, uint32_t thread, uint32_t
     return UINT64_C(1) << 63 | m->threads[thread].number << 40 | number;
 }
 
+// The stream, the kind, the accesses and the launch. `c` is the last command in the list.
+static void read_numbers(const struct trace_model *m, struct trace_open_calls *open,
+                         struct trace_record *r, struct trace_command *c)
+{
+    const bool of_call = r->flags & RF_SUBMIT_OF_CALL;
+    const uint32_t site = of_call && open->count ? open->call_sites[open->count - 1] : RF_SITES;
+    c->call = trace_innermost(open);
+    c->launch = TRACE_NONE;
+    if (r->flags & RF_SUBMIT_REPEATS) {
+        static const struct trace_command unknown = {.stream = TRACE_NONE, .kind = "?"};
+        const struct trace_command *base = site < RF_SITES && open->submitted[site]
+                                               ? &m->commands[open->submitted[site] - 1]
+                                               : &unknown;
+        c->stream = base->stream;
+        c->kind = base->kind;
+        c->access_count = base->access_count;
+        c->accesses = base->accesses;
+        c->accesses_end = base->accesses_end;
+        c->launch_id = base->launch_id;
+        return;
+    }
+    c->stream = stream_of(m, trace_field(r));
+    c->kind = name_of(m, trace_field(r));
+    if (!of_call) {
+        const uint32_t at = trace_find_open(m, open, trace_field(r));
+        c->call = at == TRACE_NONE ? TRACE_NONE : open->calls[at];
+    }
+    const uint64_t count = trace_field(r);
+    c->access_count = count < 1024 ? (uint32_t)count : 0;
+    c->accesses = r->at;
+    c->accesses_end = r->end;
+    for (uint32_t i = 0; i < 3 * c->access_count; i++)
+        trace_field(r);
+    c->launch_id = trace_field(r);
+    if (site < RF_SITES)
+        open->submitted[site] = (uint32_t)m->command_count;
+}
+
 static bool read_submission(struct trace_model *m, uint32_t thread, struct trace_open_calls *open,
                             struct trace_record *r, uint64_t time)
 {
@@ -78,21 +116,7 @@ static bool read_submission(struct trace_model *m, uint32_t thread, struct trace
         c->id = shared_id(m, thread, trace_innermost(open));
     else
         c->id = trace_number(r, &open->command);
-    c->stream = stream_of(m, trace_field(r));
-    c->kind = name_of(m, trace_field(r));
-    c->call = trace_innermost(open);
-    if (!(r->flags & RF_SUBMIT_OF_CALL)) {
-        const uint32_t at = trace_find_open(m, open, trace_field(r));
-        c->call = at == TRACE_NONE ? TRACE_NONE : open->calls[at];
-    }
-    const uint64_t count = trace_field(r);
-    c->access_count = count < 1024 ? (uint32_t)count : 0;
-    c->accesses = r->at;
-    c->accesses_end = r->end;
-    for (uint32_t i = 0; i < 3 * c->access_count; i++)
-        trace_field(r);
-    c->launch_id = trace_field(r);
-    c->launch = TRACE_NONE;
+    read_numbers(m, open, r, c);
     if (r->flags & RF_SUBMIT_ENDED)
         c->end = trace_file_ns(&m->file, r->ticks + trace_field(r));
     if (r->flags & RF_SUBMIT_ENDED && c->end > m->duration)
@@ -244,6 +268,8 @@ static bool read_record(struct trace_model *m, struct later *later, uint32_t thr
         return read_submission(m, thread, open, r, time);
     case RF_START:
     case RF_END:
+        if (r->kind == RF_END && r->flags & RF_END_RETURNS && open->count)
+            m->calls[open->calls[--open->count]].end = time;
         return keep_moment(later, r, time);
     case RF_ARRAY:
         return read_array(m, r, time);
@@ -415,6 +441,7 @@ bool trace_read_events(struct trace_model *m)
             open.count = 0;
         open.number = open.command = 0;
         memset(open.sites, 0, sizeof open.sites);
+        memset(open.submitted, 0, sizeof open.submitted);
         id = b->thread;
         const uint32_t thread = thread_of(m, id);
         size_t position = 0;

@@ -71,7 +71,7 @@ struct trace_call {
     const uint8_t *arguments; // fields
     uint32_t argument_count;
     const uint8_t *base, *base_end; // fields of an earlier call, or NULL
-    uint64_t same;                  // bits of the arguments that are those of `base`
+    uint64_t differ;                // bits of the arguments that are not those of `base`
 
     struct trace_blobs before, after;
 };

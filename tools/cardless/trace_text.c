@@ -180,7 +180,7 @@ unsigned trace_call_values(const struct trace_call *c, uint64_t out[TRACE_ARGUME
                         base = {.at = c->base, .end = c->base_end};
     for (uint32_t i = 0; i < c->argument_count; i++) {
         const uint64_t old = c->base ? trace_field(&base) : 0;
-        out[i] = c->same >> i & 1 ? old : trace_field(&r);
+        out[i] = c->base && !(c->differ >> i & 1) ? old : trace_field(&r);
     }
     return c->argument_count;
 }

@@ -274,6 +274,7 @@ class Generator:
         elif self.shapes:
             first, count = self.shapes.arguments(row)
             capture = ' | '.join(f'EM_CAPTURE_{c.upper()}' for c in row.capture or []) or '0'
+            capture = 'EM_ASKS' if 'asks' in row.flags else capture
             facts = f'"{name}", &{self.dialect.body}description, {first}, {count}, ' \
                 f'.capture = {capture}, .list = "{listed}"'
         lines = [f'{self.h.upper()}_EXPORT {row.result}{name}({row.c_arguments()})', '{',

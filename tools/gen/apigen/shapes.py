@@ -54,8 +54,8 @@ class Rules:
         if kind in ('hex', 'bytes', 'opaque') and '.' not in what:
             self.kinds[what] = kind.upper()
             return None
-        if kind not in ('flags', 'enum', 'union', 'variant', 'count', 'hex', 'bytes', 'input',
-                        'output', 'both'):
+        if kind not in ('flags', 'enum', 'union', 'variant', 'count', 'hex', 'bytes', 'address',
+                        'input', 'output', 'both'):
             raise ValueError(f'unknown rule "{kind}"')
         rule = {'kind': kind, 'what': what, 'cases': [], 'sibling': None}
         if rest and rest[0] in ('by', '=') and kind in ('union', 'variant', 'count'):
@@ -230,9 +230,11 @@ class Shapes:
         return out
 
     def value_shape(self, type_, stars, path, size):
-        rule = self.rules.find(('flags', 'enum', 'hex', 'bytes', 'variant'), path)
+        rule = self.rules.find(('flags', 'enum', 'hex', 'bytes', 'address', 'variant'), path)
         if rule and rule['kind'] == 'variant':
             return self.pointer(self.variant(rule, path), path)
+        if rule and rule['kind'] == 'address':
+            return self.opaque()
         if rule and not stars:
             if rule['kind'] == 'flags':
                 return self.constant_shape('FLAGS', path, size, rule['values'])

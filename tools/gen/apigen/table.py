@@ -8,8 +8,8 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 ANSWERS = ('unsupported', 'impl', 'same', 'narrow', 'declared')
 CAPTURE = ('node', 'legacy', 'never', 'unsafe', 'query')
-FLAGS = ('ptsz', 'ptds', 'default', 'direct', 'inside', 'quiet', 'anywhere', 'old', 'deprecated',
-         'is', 'as')
+FLAGS = ('ptsz', 'ptds', 'default', 'direct', 'inside', 'quiet', 'anywhere', 'asks', 'old',
+         'deprecated', 'is', 'as')
 COLUMNS = ('answer', 'name', 'since', 'checks', 'capture', 'flags', 'arguments')
 
 
