@@ -21,7 +21,7 @@ const struct em_entry em_thread_end = {.name = "the end"};
 void em_thread_start(void)
 {
     struct em_thread *self = em_thread();
-    if (self->interrupts || (self->number && em_recording)) // refused, and starts nothing; started
+    if (self->interrupts) // the call is refused, and starts nothing
         return;
     if (!self->number) {
         self->number = atomic_fetch_add(&threads, 1) + 1;
@@ -89,8 +89,7 @@ CUresult em_refuse_or_record(struct em_thread *self, const uint64_t *values)
 {
     if (self->interrupts)
         return em_refuse();
-    if (!em_is_question(self, self->entry))
-        em_record_call(self, self->entry, values, self->returns_to);
+    em_record_call(self, self->entry, values, self->returns_to);
     return CUDA_SUCCESS;
 }
 

@@ -46,6 +46,7 @@ extern DM_HIDDEN int em_driver_state;
 // CARDLESS_TRACE or CARDLESS_RECORD is set; fixed before the first call returns.
 extern DM_HIDDEN bool em_tracing;
 extern DM_HIDDEN bool em_tracing_text; // CARDLESS_TRACE is set; likewise
+extern DM_HIDDEN bool em_recording;    // CARDLESS_RECORD is set; likewise (record.h)
 
 #define em_likely(x) __builtin_expect(!!(x), 1)
 #define em_unlikely(x) __builtin_expect(!!(x), 0)
@@ -103,7 +104,7 @@ em_begin(struct em_thread *self, const struct em_entry *entry)
         self->entry_caller = self->caller;
     }
     self->entry = entry;
-    if (em_unlikely(!self->quick))
+    if (em_unlikely(!self->quick) && !(self->number && em_recording))
         em_thread_start();
     self->returns_to = __builtin_return_address(0);
     self->calls++;
@@ -197,10 +198,10 @@ static inline const void *em_call_site(void)
 }
 
 // Whether the call is a question that a library asks for one of its own functions, which is
-// recorded.
+// recorded: neither refused, nor recorded, nor printed.
 static inline bool em_is_question(const struct em_thread *self, const struct em_entry *entry)
 {
-    return self->caller && entry->capture == EM_ASKS;
+    return self->caller && entry->capture == EM_ASKS && !self->interrupts;
 }
 
 // The name of the call in progress, or "cardless" outside a call.

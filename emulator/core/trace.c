@@ -80,8 +80,7 @@ static __attribute__((noinline)) void trace_text(const struct em_entry *entry, C
     struct em_text line = {.bytes = NULL};
     char call[64];
     struct em_thread *self = em_thread();
-    if (em_recording && !em_is_question(self, entry))
-        em_record_return(self, entry, result, values);
+    em_record_return(self, entry, result, values);
     int saved = errno;
     em_cancel_off();
     em_call_text(em_call_now(), call, sizeof call);
@@ -120,6 +119,6 @@ void em_trace(const struct em_entry *entry, CUresult result, const uint64_t *val
         return;
     if (em_unlikely(em_tracing_text))
         trace_text(entry, result, values, before);
-    else if (!em_is_question(self, entry))
+    else
         em_record_return(self, entry, result, values);
 }

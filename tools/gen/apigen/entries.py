@@ -226,7 +226,8 @@ class Generator:
     def trace_lines(self, row):
         values = ', '.join(self.trace_value(a) for a in row.arguments) or '0'
         before = 'before' if any(a.output == '<>' for a in row.arguments) else 'NULL'
-        return [f'    if ({self.h}_unlikely({self.h}_tracing))',
+        asked = f' && !{self.h}_is_question(self, self->entry)' if 'asks' in row.flags else ''
+        return [f'    if ({self.h}_unlikely({self.h}_tracing){asked})',
                 f'        {self.h}_trace(self->entry, r, (const uint64_t[]){{{values}}}, '
                 f'{before});']
 
@@ -237,6 +238,7 @@ class Generator:
             return []
         values = ', '.join(self.trace_value(a) for a in row.arguments) or '0'
         called = ' && !self->interrupts' if 'anywhere' in row.flags else ''
+        called += f' && !{self.h}_is_question(self, self->entry)' if 'asks' in row.flags else ''
         return [f'    if ({self.h}_unlikely(!self->quick){called})',
                 f'        r = {record}(self, (const uint64_t[]){{{values}}});']
 
