@@ -206,7 +206,8 @@ static inline size_t call_numbers(struct em_thread *self, struct em_record_threa
     *to++ = site->by_id;
     *to++ = site->caller_id;
     *to++ = site->count;
-    memcpy(to, values, site->count * sizeof *values);
+    if (site->count) // else `values` may be NULL
+        memcpy(to, values, site->count * sizeof *values);
     to += site->count;
     if (site->number < RF_SITES && site->count <= EM_RECORD_VALUES) {
         site->window = t->sequence + 1;

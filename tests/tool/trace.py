@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Checks recorded runs: `cardless run --trace FILE.cardless` and `cardless trace`.
 
-  trace.py CARDLESS PROGRAM GRAPHICS"""
+  trace.py CARDLESS PROGRAM GRAPHICS SITES"""
 import glob
 import json
 import os
@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 WRAPPER = shlex.split(os.environ.get('MESON_EXE_WRAPPER', ''))
-TOOL, PROGRAM, GRAPHICS = map(os.path.abspath, sys.argv[1:4])
+TOOL, PROGRAM, GRAPHICS, SITES = map(os.path.abspath, sys.argv[1:5])
 
 
 def run(*arguments, status=0):
@@ -325,6 +325,28 @@ def check_cut(folder):
                            check=False)
         assert r.returncode and b'Parts of the recordings are missing: ' in r.stdout, r
     assert '# parts are missing' not in run('trace', path)
+
+
+def check_sites(folder):
+    """What a program prints of itself is what the recording has, also if its call sites are more
+    than a recording remembers."""
+    path = os.path.join(folder, 'sites.cardless')
+    printed = run('run', '--diagnostics', 'off', '--trace', path, '--', SITES)
+    call = re.compile(r' *[\d.]+ t(\d) #\d+ ((?:cuMemset|cuMemcpy|cuMemGetAddress).*?) '
+                      r'\[[\d.]+ us\](?: at .*)?')
+    command = re.compile(r' *[\d.]+ +(CUstream #\d+: .*?) \[[\d.]+ us.*\]')
+    shown, thread = [[], []], None
+    for line in run('trace', path).splitlines():
+        if match := call.fullmatch(line):
+            thread = int(match[1]) - 1
+            shown[thread].append(match[2])
+        elif match := command.fullmatch(line):
+            shown[thread].append(match[1])
+    for number in (1, 2):
+        expected = [line[2:] for line in printed.splitlines() if line[0] == str(number)]
+        for i, line in enumerate(expected):
+            assert shown[number - 1][i] == line, (i, shown[number - 1][i], line)
+        assert len(shown[number - 1]) == len(expected) > 6000, len(expected)
 
 
 def check_perfetto(folder):
