@@ -31,9 +31,17 @@ struct record {
 
 static const struct em_command_ops record_context_ops;
 
+// CU_EVENT_DISABLE_TIMING: "Event will not record timing data".
+static bool has_time(const struct em_event *e)
+{
+    return !(e->flags & CU_EVENT_DISABLE_TIMING);
+}
+
 static CUresult run_record(struct em_command *c)
 {
-    ((struct record *)c)->marker->time_ns = dm_now_ns();
+    const struct record *r = (struct record *)c;
+    if (has_time(r->event))
+        r->marker->time_ns = dm_now_ns();
     return CUDA_SUCCESS;
 }
 
@@ -127,7 +135,7 @@ static bool record_shared(struct em_share *share, struct em_event *e, const stru
 {
     struct em_marker *m = e->marker;
     bool can = m && m->references == 1 && em_event_is_plainly_done(e) && em_stream_is_free(s);
-    if (can)
+    if (can && has_time(e))
         raise_time(&m->time_ns, dm_now_ns());
     em_share_leave(share);
     return can;
