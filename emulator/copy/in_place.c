@@ -135,9 +135,10 @@ static bool copy_guarded(const struct detached *d, struct row *row)
 
 static bool copy_detached(struct detached *d, struct row *row, bool async, CUresult *result)
 {
+    const uint64_t begin =
+        em_unlikely(em_recording) ? em_record_in_order() : 0; // with em_lock held
     if (!em_stream_detach(d->stream, adopt, d))
         return false;
-    const uint64_t begin = em_unlikely(em_recording) ? em_record_recently() : 0;
     const bool ok = copy_guarded(d, row);
     const bool adopted = em_stream_end_detached(d->stream);
     *result = CUDA_SUCCESS;
@@ -178,7 +179,7 @@ bool em_copy_in_place(const struct em_copy *copy, struct em_stream *stream, bool
         d.stream = stream;
         return copy_detached(&d, &row, async, result);
     }
-    const uint64_t begin = em_unlikely(em_recording) ? em_record_recently() : 0;
+    const uint64_t begin = em_unlikely(em_recording) ? em_record_in_order() : 0;
     if (!run_guarded(copy_row, &row))
         return false;
     if (em_unlikely(em_recording)) {
@@ -221,7 +222,7 @@ bool em_fill_in_place(const struct em_fill *fill, struct em_stream *stream)
         !em_stream_runs_in_place(stream))
         return false;
     struct em_fill f = *fill;
-    const uint64_t begin = em_unlikely(em_recording) ? em_record_recently() : 0;
+    const uint64_t begin = em_unlikely(em_recording) ? em_record_in_order() : 0;
     if (!run_guarded(fill_row, &f))
         return false;
     if (em_unlikely(em_recording)) {

@@ -25,7 +25,6 @@ enum em_capture {
     EM_CAPTURE_NEVER = 4,  // fails if its stream or context is captured
     EM_CAPTURE_UNSAFE = 8, // fails during a capture whose mode forbids unsafe calls
     EM_CAPTURE_QUERY = 16, // reads a property of its stream
-    EM_ASKS = 32,          // the word `asks` of the column `flags`: capture does not affect it
 };
 
 // The row of the table for an entry point; the generator makes one for each exported symbol.
@@ -197,11 +196,13 @@ static inline const void *em_call_site(void)
     return self->caller ? self->caller_returns_to : self->returns_to;
 }
 
-// Whether the call is a question that a library asks for one of its own functions, which is
-// recorded: neither refused, nor recorded, nor printed.
-static inline bool em_is_question(const struct em_thread *self, const struct em_entry *entry)
+// Whether the call, which has the word `asks` in the table, is not recorded: a library makes it for
+// one of its own functions, and that is. `outer`: as em_begin has returned it; a call inside of
+// another one comes from a callback of the program.
+bool em_record_asks(const struct em_thread *self);
+static inline bool em_is_question(const struct em_thread *self, const struct em_entry *outer)
 {
-    return self->caller && entry->capture == EM_ASKS && !self->interrupts;
+    return !outer && self->caller && em_record_asks(self);
 }
 
 // The name of the call in progress, or "cardless" outside a call.

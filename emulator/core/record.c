@@ -154,6 +154,11 @@ void em_record_in_child(void)
         *em_record_generation = recorder.forks + 1;
     recorder.parent = (uint32_t)getppid();
     recorder.header = NULL;
+    // A signal handler may have forked inside of a call, which then goes on to write its record.
+    const struct em_record_thread *t = em_self.record;
+    if (t && t->window)
+        mmap(t->window, RF_BLOCK_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+             -1, 0);
     em_record_forget_ids();
     em_recording = em_recording_contents = false; // until the child's first call
     recorder.state = OFF;

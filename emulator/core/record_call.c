@@ -61,7 +61,7 @@ static void find_outputs(struct em_record_site *s, const cardlessTypes *d)
     }
 }
 
-// Whether the arguments are unknown, and so not in the record.
+// `unknown`: the arguments are, and so they are not in the record.
 static __attribute__((cold, noinline)) void fill_site(struct em_record_site *s, bool unknown)
 {
     const struct em_entry *entry = s->entry;
@@ -86,9 +86,11 @@ static inline bool is_site(const struct em_record_site *s, const struct em_entry
     return s->caller == caller && s->entry == entry && s->by == by;
 }
 
-enum { SITE_PLACES = 4 }; // of a site, so that few sites of a program exclude each other
+// A site may be in any of these places, so that a program's sites seldom replace each other.
+enum { SITE_PLACES = 4 };
 
-// Finds another place of a site than its first one, or takes one. `position` is of the first one.
+// Finds a site that is not in its first place, which is at `position`. Gives it a place if it has
+// none.
 static __attribute__((noinline)) struct em_record_site *
 other_site(struct em_record_thread *t, size_t position, const struct em_entry *entry,
            const struct em_entry *by, const void *caller)
@@ -159,7 +161,8 @@ static inline bool repeats(const struct em_record_thread *t, const struct em_rec
     return site->window == t->sequence + 1;
 }
 
-// Bits of the arguments that are not those of the site's record in the window, or of all of them.
+// Bits of the arguments that differ from those of the site's record in the window. All of them if
+// there is no such record.
 static inline unsigned new_arguments(const struct em_record_thread *t,
                                      const struct em_record_site *site, const uint64_t *values)
 {
@@ -169,16 +172,6 @@ static inline unsigned new_arguments(const struct em_record_thread *t,
     for (uint32_t i = site->count; i; i--)
         differ = differ << 1 | (values[i - 1] != site->values[i - 1]);
     return differ;
-}
-
-// The functions of a library do little more than to call the driver, so its calls begin when the
-// library's call has, or when the call before has returned.
-static inline uint64_t begin_time(struct em_thread *self, struct em_record_thread *t)
-{
-    if (em_likely(!t->depth || !t->calls[t->depth - 1].of_library))
-        return em_record_clock_of(self);
-    t->calls[t->depth - 1].makes_calls = true;
-    return em_record_recently_of(self);
 }
 
 enum { CALL_NUMBERS = 7 + ARGUMENTS_MOST };
@@ -236,7 +229,6 @@ static inline void begin(const struct em_thread *self, struct em_record_thread *
     c->outputs = site->outputs;
     c->failure = site->failure;
     c->of_library = site->of_library;
-    c->makes_calls = false;
 }
 
 // Blobs get more space if they need it, and are cut if that is not enough. Returns whether anything
@@ -258,7 +250,7 @@ static __attribute__((noinline)) bool record_inputs(struct em_thread *self,
         const unsigned flags = call_flags(t, site);
         const size_t count = call_numbers(self, t, site, values, differ, numbers);
         r = em_record_begin_at(RF_CALL, flags, count * EM_FIELD_MOST_B + blobs_B,
-                               begin_time(self, t));
+                               em_record_clock_of(self));
         em_fields(&r, numbers, count);
         fits = em_record_add_blobs(&r, &blobs) || blobs_B == BLOBS_MOST_B;
         if (!fits) {
@@ -291,7 +283,7 @@ static __attribute__((noinline)) void record_slowly(struct em_thread *self,
         uint64_t numbers[CALL_NUMBERS];
         const unsigned flags = call_flags(t, site);
         const size_t count = call_numbers(self, t, site, values, differ, numbers);
-        t->begun = em_record_numbers(RF_CALL, flags, begin_time(self, t), numbers, count);
+        t->begun = em_record_numbers(RF_CALL, flags, em_record_clock_of(self), numbers, count);
     }
     begin(self, t, site);
 }
@@ -306,7 +298,7 @@ static inline void record_call(struct em_thread *self, struct em_record_thread *
         return;
     }
     const unsigned flags = call_flags(t, site);
-    const uint64_t ticks = begin_time(self, t);
+    const uint64_t ticks = em_record_clock_of(self);
     uint8_t *p = em_record_at(t, ticks);
     if (em_likely(!site->of_library)) {
         p = em_varint_small(p, em_zigzag(self->calls - t->last_call));
@@ -320,6 +312,13 @@ static inline void record_call(struct em_thread *self, struct em_record_thread *
     em_record_put_at(t, RF_CALL, flags, ticks, p);
     t->begun = t->last;
     begin(self, t, site);
+}
+
+bool em_record_asks(const struct em_thread *self)
+{
+    const struct em_record_thread *t = self->record;
+    return em_recording && !em_tracing_text && !self->interrupts && t && t->depth &&
+           t->calls[t->depth - 1].entry == self->caller;
 }
 
 void em_record_call(struct em_thread *self, const struct em_entry *entry, const uint64_t *values,
@@ -386,8 +385,8 @@ static inline bool is_on_stack(const struct em_record_thread *t, uint64_t addres
            address - t->stack <= t->stack_B - size_B;
 }
 
-// A successful return, if all outputs are numbers that the thread's stack holds: that is memory, so
-// reading it needs no care. Returns false if they are not.
+// A successful return whose outputs are numbers on the thread's stack, which can be read without a
+// guard. Returns false if they are not.
 static inline bool record_numbers(struct em_record_thread *t, const struct em_record_call *call,
                                   uint64_t time, const uint64_t *values)
 {
@@ -414,18 +413,16 @@ static inline bool record_numbers(struct em_record_thread *t, const struct em_re
     return true;
 }
 
-// Whether the last record is a command that has ended: then its call returns.
+// Whether the last record is the end of a command of the innermost call.
 static inline bool has_just_ended(const struct em_record_thread *t)
 {
-    return t->last && t->last == t->ended;
+    return t->last && t->last == t->ended && em_record_is_open(t);
 }
 
-// See begin_time.
-static inline uint64_t return_time(struct em_thread *self, const struct em_record_call *call)
+// A call returns when its command has ended.
+static inline uint64_t return_time(struct em_thread *self)
 {
-    return em_unlikely(call->makes_calls || has_just_ended(self->record))
-               ? em_record_recently_of(self)
-               : em_record_clock_of(self);
+    return has_just_ended(self->record) ? em_record_recently_of(self) : em_record_clock_of(self);
 }
 
 // Calls inside of the one that returns have ended without a record.
@@ -445,7 +442,7 @@ static __attribute__((noinline)) void return_slowly(struct em_thread *self,
     if (!depth)
         return;
     const struct em_record_call *call = &t->calls[depth - 1];
-    const uint64_t time = return_time(self, call);
+    const uint64_t time = return_time(self);
     t->depth = depth - 1;
     if (em_likely(!result && call->outputs) && record_numbers(t, call, time, values))
         return;
@@ -470,7 +467,7 @@ static inline void record_return(struct em_thread *self, const struct em_entry *
             return;
         }
         if (t->last == t->begun && em_record_is_open(t) &&
-            em_record_extend(t, t->begun, return_time(self, call), RF_CALL_RETURNED)) {
+            em_record_extend(t, t->begun, em_record_clock_of(self), RF_CALL_RETURNED)) {
             t->begun = NULL;
             t->depth--;
             return;

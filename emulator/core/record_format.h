@@ -117,7 +117,7 @@ enum rf_kind {
 // How a stream is ordered with the others of its context: a blocking one with the legacy stream.
 enum rf_stream_order { RF_STREAM_FREE, RF_STREAM_BLOCKING, RF_STREAM_LEGACY };
 
-enum { RF_SITES = 128 };    // a higher number: the call has no site
+enum { RF_SITES = 128 };    // this number, or a higher one: the call has no site
 enum { RF_ACCESS_BOX = 3 }; // the form of an access: a box of an array in these bytes
 
 enum {
@@ -127,16 +127,17 @@ enum {
     RF_SUBMIT_OF_CALL = 8,
     RF_SUBMIT_SHARED = 16,  // with OF_CALL: a command without a number of its own
     RF_SUBMIT_REPEATS = 32, // with OF_CALL, and only if that call has a site: the stream, the name,
-                            // the accesses and the launch are those of the last SUBMIT in the block
-                            // of such a call of the same site that is not such a record
+                            // the accesses and the launch are not here. They are those of the last
+                            // SUBMIT that has them, in this block and of calls of this site
     RF_END_ADOPTED = 1,     // flags of END: the command has another number too, and ends with that
     RF_END_RETURNS = 2,     // and the thread's innermost call has succeeded then: no RETURN
     RF_CALL_NESTED = 1,   // flags of CALL: made inside of another call, which has begun in the same
                           // thread and has not returned
     RF_CALL_RETURNED = 2, // and it has returned before the next record of its thread
-    RF_CALL_REPEATS = 4,  // as the last call of the same site in the block that is not such a
-                          // record. After the site: bits of the arguments that have another value,
-                          // those arguments, blobs
+    RF_CALL_REPEATS = 4,  // the entries, the caller and the count are not here. They, and other
+                          // arguments, are those of the last CALL of the site in the block that
+                          // has them. After the site: bits of the arguments that differ, those
+                          // arguments, blobs
     RF_CALL_OF_LIBRARY = 8,   // of a library's function (cardlessRecorder), not of the driver
     RF_RETURN_OF_LIBRARY = 1, // flags of RETURN: of the innermost such call
 };

@@ -8,9 +8,9 @@
 #include "record.h"
 #include "stop.h"
 
-static void write_numbers(enum rf_kind kind, const uint64_t *numbers, size_t size_B)
+static void write_numbers(enum rf_kind kind, uint64_t ticks, const uint64_t *numbers, size_t size_B)
 {
-    em_record_numbers(kind, 0, em_record_recently(), numbers, size_B / sizeof *numbers);
+    em_record_numbers(kind, 0, ticks, numbers, size_B / sizeof *numbers);
 }
 
 void em_record_object(const struct em_object *object)
@@ -19,13 +19,13 @@ void em_record_object(const struct em_object *object)
     struct em_context *context = object->context;
     const uint64_t numbers[] = {object->handle, type, object->number,
                                 context ? em_context_base(context)->object.handle : 0};
-    write_numbers(RF_OBJECT, numbers, sizeof numbers);
+    write_numbers(RF_OBJECT, em_record_life(), numbers, sizeof numbers);
 }
 
 void em_record_object_end(uint64_t handle, int reason)
 {
     const uint64_t numbers[] = {handle, (uint64_t)reason};
-    write_numbers(RF_OBJECT_END, numbers, sizeof numbers);
+    write_numbers(RF_OBJECT_END, em_record_life(), numbers, sizeof numbers);
 }
 
 void em_record_memory(const struct em_record_memory *m)
@@ -33,7 +33,7 @@ void em_record_memory(const struct em_record_memory *m)
     const uint32_t kind = em_record_name(m->kind);
     const uint64_t numbers[] = {m->id,   kind,        m->address, m->size_B,
                                 m->host, m->physical, m->offset};
-    write_numbers(RF_MEMORY, numbers, sizeof numbers);
+    write_numbers(RF_MEMORY, em_record_life(), numbers, sizeof numbers);
 }
 
 uint64_t em_record_physical(const struct dm_physical *p)
@@ -48,7 +48,7 @@ uint64_t em_record_physical(const struct dm_physical *p)
 
 void em_record_memory_end(uint64_t id)
 {
-    write_numbers(RF_MEMORY_END, &id, sizeof id);
+    write_numbers(RF_MEMORY_END, em_record_life(), &id, sizeof id);
 }
 
 void em_record_mapped(uint64_t handle, bool is_mapped)
@@ -112,5 +112,5 @@ static void record_edge(uint64_t from, uint64_t to, const char *why)
 {
     const uint32_t name = em_record_name(why);
     const uint64_t numbers[] = {from, to, name};
-    write_numbers(RF_EDGE, numbers, sizeof numbers);
+    write_numbers(RF_EDGE, em_record_recently(), numbers, sizeof numbers);
 }

@@ -4,6 +4,8 @@
 
 #include "call.h"
 
+struct em_record_latest em_record_latest;
+
 static inline uint8_t *put_varint(uint8_t *p, uint64_t value)
 {
     if (value < 0x80) {

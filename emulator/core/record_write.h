@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Writes records into the window of the calling thread. A record of a call should cost about as
-// much as a look at the clock. Most of this is not inline: calls of the program lie between the
-// records, and their code should stay in the processor's cache.
+// much as a look at the clock. Most of this is not inline, because less code leaves more of the
+// program's in the processor's cache.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,8 +36,8 @@ struct em_record_site {
     struct em_record_output {
         uint8_t argument, size_B;
     } output[EM_RECORD_OUTPUTS];
-    // 1 + the window with a record of it whose arguments are `values`, and with one of a command
-    // whose numbers are `submitted`.
+    // 1 + the sequence number of the window in which `values` were recorded, and of the one in
+    // which a command with `submitted` was.
     uint32_t window, submit_window;
     uint64_t values[EM_RECORD_VALUES], submitted[EM_RECORD_SUBMITTED];
 };
@@ -63,7 +63,6 @@ struct em_record_thread {
         struct em_record_site *site; // or NULL
         uint64_t number;
         bool outputs, failure, of_library;
-        bool makes_calls; // of the driver; only if `of_library`
     } calls[EM_RECORD_DEPTH];
     uint64_t handles[EM_RECORD_HANDLES]; // that have been named, found by their hash
     struct em_record_known {
@@ -140,7 +139,7 @@ void em_fields(struct em_record *record, const uint64_t *values, size_t count);
 // em_record_put, the thread must not begin another one.
 struct em_record em_record_begin(enum rf_kind kind, unsigned flags, size_t most);
 
-// The time. A look at the clock takes a third of a record's time. `self` is the calling thread.
+// The time. `self` is the calling thread.
 static inline uint64_t em_record_clock_of(struct em_thread *self)
 {
     const uint64_t ticks = dm_ticks();
@@ -155,8 +154,10 @@ static inline uint64_t em_record_clock(void)
     return em_record_clock_of(em_thread());
 }
 
-// The time of the last look at the clock, if only work of the driver lies between: inside of a
-// call, which has looked when it began, and when a command ended, unless the thread has waited.
+// The time of the last look at the clock, if the call in progress has looked and nothing has passed
+// since that takes long: it has neither waited for a lock nor run a function of the program. Only
+// for records whose order with those of other threads does not matter (edges); others use
+// em_record_in_order.
 static inline uint64_t em_record_recently_of(struct em_thread *self)
 {
     const struct em_record_thread *t = self->record;
@@ -169,6 +170,54 @@ static inline uint64_t em_record_recently_of(struct em_thread *self)
 static inline uint64_t em_record_recently(void)
 {
     return em_record_recently_of(em_thread());
+}
+
+// The latest time of a command's begin or end and of a birth or death, and that of a birth or death
+// alone, in all threads. Atomic.
+extern struct em_record_latest {
+    uint64_t any, life;
+} em_record_latest;
+
+static inline void em_record_note(uint64_t *latest, uint64_t ticks)
+{
+    uint64_t before = __atomic_load_n(latest, __ATOMIC_RELAXED);
+    if (em_is_single_threaded())
+        __atomic_store_n(latest, ticks > before ? ticks : before, __ATOMIC_RELAXED);
+    else
+        while (before < ticks && !__atomic_compare_exchange_n(latest, &before, ticks, true,
+                                                              __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            ;
+}
+
+// The begin of a command: the last look at the clock, unless another thread has begun or ended a
+// command since, which is before this one if em_lock or the stream orders them.
+static inline uint64_t em_record_in_order(void)
+{
+    uint64_t ticks = em_record_recently();
+    if (__builtin_expect(ticks < __atomic_load_n(&em_record_latest.any, __ATOMIC_RELAXED), 0))
+        ticks = em_record_clock();
+    em_record_note(&em_record_latest.any, ticks);
+    return ticks;
+}
+
+// The end of a command.
+static inline uint64_t em_record_end_of(struct em_thread *self)
+{
+    const uint64_t ticks = em_record_clock_of(self);
+    em_record_note(&em_record_latest.any, ticks);
+    return ticks;
+}
+
+// The birth or death of an object or of memory. It is after all others, because its address or
+// handle may be that of another one.
+static inline uint64_t em_record_life(void)
+{
+    uint64_t ticks = em_record_in_order();
+    if (__builtin_expect(ticks <= __atomic_load_n(&em_record_latest.life, __ATOMIC_RELAXED), 0))
+        ticks = em_record_clock();
+    em_record_note(&em_record_latest.life, ticks);
+    em_record_note(&em_record_latest.any, ticks);
+    return ticks;
 }
 
 // The same as em_record_begin, with the time `ticks` as the first field.
@@ -195,8 +244,8 @@ uint8_t *em_record_numbers(enum rf_kind kind, unsigned flags, uint64_t ticks,
                            const uint64_t *numbers, size_t count);
 
 // Adds the ticks from its time to `until` to the record at `at`, which is the last one of the
-// thread, and sets a flag. Returns false if the ticks take too many bytes: fewer bytes than a
-// record's head do no harm if the process ends in between.
+// thread, and sets a flag. Returns false if they take more than three bytes. The process may end
+// before the head says so: three bytes are less than a head, and a reader skips them.
 static inline bool em_record_extend(struct em_record_thread *t, uint8_t *at, uint64_t until,
                                     unsigned flag)
 {
@@ -213,6 +262,7 @@ static inline bool em_record_extend(struct em_record_thread *t, uint8_t *at, uin
         *p++ = (uint8_t)(past >> 14);
     }
     em_record_publish(t, p);
+    __atomic_signal_fence(__ATOMIC_RELEASE);
     memcpy(&head, at, sizeof head);
     head = (head & 0xffff0000) | (uint16_t)(p - at) | flag << 24; // size, kind, flags
     memcpy(at, &head, sizeof head);

@@ -134,7 +134,8 @@ static void raise_time(uint64_t *time_ns, uint64_t now_ns)
 static bool record_shared(struct em_share *share, struct em_event *e, const struct em_stream *s)
 {
     struct em_marker *m = e->marker;
-    bool can = m && m->references == 1 && em_event_is_plainly_done(e) && em_stream_is_free(s);
+    bool can = m && m->references == 1 && !em_recording && em_event_is_plainly_done(e) &&
+               em_stream_is_free(s);
     if (can && has_time(e))
         raise_time(&m->time_ns, dm_now_ns());
     em_share_leave(share);
@@ -297,7 +298,7 @@ CUresult em_event_wait_prepare(struct em_event *e, struct em_command **out)
 // A free stream need not wait for a complete record.
 static bool wait_shared(struct em_share *share, const struct em_event *e, const struct em_stream *s)
 {
-    bool can = em_event_is_plainly_done(e) && em_stream_is_free(s);
+    bool can = !em_recording && em_event_is_plainly_done(e) && em_stream_is_free(s);
     em_share_leave(share);
     return can;
 }

@@ -167,7 +167,7 @@ static void record_submission(const struct em_command *c, uint64_t id, uint64_t 
         }
         add_access(&n, (unsigned)a->mode | form << 4, first, end - first);
     }
-    write_submission(id, c->stream, 0, em_record_recently(), &n, launch, 0);
+    write_submission(id, c->stream, 0, em_record_in_order(), &n, launch, 0);
 }
 
 void em_record_submitted(struct em_command *c)
@@ -203,7 +203,7 @@ void em_record_started(const struct em_command *c, bool at_once)
 static uint8_t *record_end(uint64_t id, CUresult result, unsigned flags, uint64_t other)
 {
     const uint64_t numbers[] = {id, (uint64_t)result, other};
-    return em_record_numbers(RF_END, flags, em_record_clock(), numbers,
+    return em_record_numbers(RF_END, flags, em_record_end_of(em_thread()), numbers,
                              flags & RF_END_ADOPTED ? 3 : 2);
 }
 
@@ -216,7 +216,7 @@ static void end_well(uint64_t id)
     const bool at_once = t && t->at_once == id && t->last && em_record_is_open(t);
     uint8_t *record = at_once ? t->last : NULL;
     if (em_unlikely(!at_once || record[2] != RF_SUBMIT ||
-                    !em_record_extend(t, record, em_record_clock_of(self), RF_SUBMIT_ENDED)))
+                    !em_record_extend(t, record, em_record_end_of(self), RF_SUBMIT_ENDED)))
         record = record_end(id, CUDA_SUCCESS, 0, 0);
     if (at_once)
         t->ended = record;
@@ -283,14 +283,14 @@ void em_record_in_place(struct em_stream *s, const char *kind, uint64_t begin,
 {
     em_assert_locked();
     // Commands are in the order of their numbers.
-    record_run(s, ++em_scheduler.last_sequence, kind, begin, em_record_clock(), run);
+    record_run(s, ++em_scheduler.last_sequence, kind, begin, em_record_end_of(em_thread()), run);
 }
 
 void em_record_detached(struct em_stream *s, const char *kind, uint64_t begin,
                         const struct em_record_run *run, const struct em_command *adopted)
 {
     em_assert_unlocked();
-    record_run(s, shared_id(), kind, begin, adopted ? 0 : em_record_clock(), run);
+    record_run(s, shared_id(), kind, begin, adopted ? 0 : em_record_end_of(em_thread()), run);
     if (adopted)
         record_end(shared_id(), CUDA_SUCCESS, RF_END_ADOPTED, adopted->sequence);
 }

@@ -32,7 +32,7 @@ struct em_record_run {
     } spans[2];
 };
 // A command that has run in one section of em_lock (em_stream_runs_in_place), since `begin`
-// (em_record_recently).
+// (em_record_in_order).
 void em_record_in_place(struct em_stream *stream, const char *kind, uint64_t begin,
                         const struct em_record_run *run);
 // A command that has run without em_lock and was not entered (detached.h), since `begin`.

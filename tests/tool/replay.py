@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Checks `cardless replay`.
 
-  replay.py CARDLESS PROGRAM TRACED MEMORY GRAPHICS"""
+  replay.py CARDLESS PROGRAM TRACED MEMORY GRAPHICS THREADS"""
 import os
 import random
 import re
@@ -16,7 +16,7 @@ import tempfile
 import time
 
 WRAPPER = shlex.split(os.environ.get('MESON_EXE_WRAPPER', ''))
-TOOL, PROGRAM, TRACED, MEMORY, GRAPHICS = map(os.path.abspath, sys.argv[1:6])
+TOOL, PROGRAM, TRACED, MEMORY, GRAPHICS, THREADS = map(os.path.abspath, sys.argv[1:7])
 BLOCK_B, WINDOW, CHUNK, CALL, RETURN, OF_LIBRARY = 64 << 10, 1, 2, 6, 7, 8
 
 
@@ -83,6 +83,12 @@ def check_same(folder):
     other = record(folder, 'other', PROGRAM, '8')
     assert all_same(run('replay', other)) == (made, compared)
     all_same(run('replay', record(folder, 'threads', TRACED, 'threads')))
+
+
+def check_lives(folder):
+    """Memory of one thread has often the address that memory of another one had before."""
+    for i in range(4):
+        all_same(run('replay', record(folder, f'lives {i}', THREADS, 'lives')))
 
 
 def check_changed(folder):

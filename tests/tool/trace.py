@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Checks recorded runs: `cardless run --trace FILE.cardless` and `cardless trace`.
 
-  trace.py CARDLESS PROGRAM GRAPHICS SITES"""
+  trace.py CARDLESS PROGRAM GRAPHICS SITES THREADS"""
 import glob
 import json
 import os
@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 WRAPPER = shlex.split(os.environ.get('MESON_EXE_WRAPPER', ''))
-TOOL, PROGRAM, GRAPHICS, SITES = map(os.path.abspath, sys.argv[1:5])
+TOOL, PROGRAM, GRAPHICS, SITES, THREADS = map(os.path.abspath, sys.argv[1:6])
 
 
 def run(*arguments, status=0):
@@ -347,6 +347,21 @@ def check_sites(folder):
         for i, line in enumerate(expected):
             assert shown[number - 1][i] == line, (i, shown[number - 1][i], line)
         assert len(shown[number - 1]) == len(expected) > 6000, len(expected)
+
+
+def check_order(folder):
+    """The last command that has written a word is the one whose value is there."""
+    path = os.path.join(folder, 'order.cardless')
+    printed = run('run', '--diagnostics', 'off', '--trace', path, '--', THREADS, 'order')
+    last, value = {}, None
+    for line in run('trace', path).splitlines():
+        if match := re.search(r' cuMemsetD32Async\(dstDevice=\w+, ui=(\d+)', line):
+            value = match[1]
+        elif match := re.match(r' *([\d.]+) .*: memset: writes (0x\w+)\+4 ', line):
+            time, word = float(match[1]), match[2]
+            last[word] = max(last.get(word, (0, '')), (time, value))
+    words = dict(line.split() for line in printed.splitlines())
+    assert len(words) == 2000 and {w: v for w, (_, v) in last.items()} == words
 
 
 def check_perfetto(folder):

@@ -226,7 +226,8 @@ class Generator:
     def trace_lines(self, row):
         values = ', '.join(self.trace_value(a) for a in row.arguments) or '0'
         before = 'before' if any(a.output == '<>' for a in row.arguments) else 'NULL'
-        asked = f' && !{self.h}_is_question(self, self->entry)' if 'asks' in row.flags else ''
+        # A question that fails is recorded without its arguments.
+        asked = f' && (r || !{self.h}_is_question(self, outer))' if 'asks' in row.flags else ''
         return [f'    if ({self.h}_unlikely({self.h}_tracing){asked})',
                 f'        {self.h}_trace(self->entry, r, (const uint64_t[]){{{values}}}, '
                 f'{before});']
@@ -238,7 +239,7 @@ class Generator:
             return []
         values = ', '.join(self.trace_value(a) for a in row.arguments) or '0'
         called = ' && !self->interrupts' if 'anywhere' in row.flags else ''
-        called += f' && !{self.h}_is_question(self, self->entry)' if 'asks' in row.flags else ''
+        called += f' && !{self.h}_is_question(self, outer)' if 'asks' in row.flags else ''
         return [f'    if ({self.h}_unlikely(!self->quick){called})',
                 f'        r = {record}(self, (const uint64_t[]){{{values}}});']
 
@@ -276,7 +277,6 @@ class Generator:
         elif self.shapes:
             first, count = self.shapes.arguments(row)
             capture = ' | '.join(f'EM_CAPTURE_{c.upper()}' for c in row.capture or []) or '0'
-            capture = 'EM_ASKS' if 'asks' in row.flags else capture
             facts = f'"{name}", &{self.dialect.body}description, {first}, {count}, ' \
                 f'.capture = {capture}, .list = "{listed}"'
         lines = [f'{self.h.upper()}_EXPORT {row.result}{name}({row.c_arguments()})', '{',
