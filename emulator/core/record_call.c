@@ -8,116 +8,15 @@
 #include "record.h"
 #include "record_blobs.h"
 #include "record_content.h"
-#include "record_file.h"
+#include "record_site.h"
 #include "stop.h"
 
 enum {
-    ARGUMENTS_MOST = 31,       // more are not in the record
     HANDLE_LEAST = 16,         // below are special streams, which the reader knows
     RECORD_HEAD_MOST_B = 1024, // of a call's record before its blobs
     BLOBS_FIRST_B = 1024,      // space for blobs, which few calls exceed
     BLOBS_MOST_B = RF_RECORD_MAX_B - RECORD_HEAD_MOST_B,
 };
-
-// ---- call sites
-
-static bool leads_to_memory(const cardlessMember *m, const cardlessShape *s)
-{
-    return s->kind == CARDLESS_SHAPE_POINTER || s->kind == CARDLESS_SHAPE_STRING ||
-           m->flags & CARDLESS_MEMBER_INDIRECT;
-}
-
-static bool any_follows(const struct em_entry *entry, bool returns, CUresult result)
-{
-    const cardlessTypes *d = entry->description;
-    for (uint32_t i = 0; i < entry->arguments; i++) {
-        const cardlessMember *m = &d->members[entry->first_argument + i];
-        const cardlessShape *s = &d->shapes[m->shape];
-        if (leads_to_memory(m, s) && em_record_is_wanted(m, returns, result))
-            return true;
-    }
-    return false;
-}
-
-// The outputs of a site that are numbers.
-static void find_outputs(struct em_record_site *s, const cardlessTypes *d)
-{
-    s->output_count = 0;
-    for (uint32_t i = 0; s->outputs && i < s->count; i++) {
-        const cardlessMember *m = &d->members[s->entry->first_argument + i];
-        const cardlessShape *shape = &d->shapes[m->shape];
-        if (!em_record_is_wanted(m, true, CUDA_SUCCESS) || !leads_to_memory(m, shape))
-            continue;
-        const cardlessShape *target = &d->shapes[shape->target];
-        const bool is_number = shape->kind == CARDLESS_SHAPE_POINTER && target->size_B <= 8 &&
-                               target->kind <= CARDLESS_SHAPE_OPAQUE;
-        if (!is_number || m->flags & (CARDLESS_MEMBER_LIST | CARDLESS_MEMBER_INDIRECT) ||
-            s->output_count == EM_RECORD_OUTPUTS) {
-            s->output_count = 0;
-            return;
-        }
-        s->output[s->output_count++] =
-            (struct em_record_output){(uint8_t)i, (uint8_t)target->size_B};
-    }
-}
-
-// `unknown`: the arguments are, and so they are not in the record.
-static __attribute__((cold, noinline)) void fill_site(struct em_record_site *s, bool unknown)
-{
-    const struct em_entry *entry = s->entry;
-    const cardlessTypes *d = unknown ? NULL : entry->description;
-    s->id = em_record_entry(entry);
-    s->by_id = em_record_entry(s->by);
-    s->caller_id = em_record_caller(s->caller);
-    s->count = d && entry->arguments <= ARGUMENTS_MOST ? (uint8_t)entry->arguments : 0;
-    s->inputs = s->count && any_follows(entry, false, CUDA_SUCCESS);
-    s->outputs = s->count && any_follows(entry, true, CUDA_SUCCESS);
-    s->failure = s->count && any_follows(entry, true, CUDA_ERROR_UNKNOWN);
-    find_outputs(s, d);
-    s->handles = 0;
-    for (uint32_t i = 0; i < s->count && d->handle_text; i++)
-        if (d->shapes[d->members[entry->first_argument + i].shape].kind == CARDLESS_SHAPE_HANDLE)
-            s->handles |= 1u << i;
-}
-
-static inline bool is_site(const struct em_record_site *s, const struct em_entry *entry,
-                           const struct em_entry *by, const void *caller)
-{
-    return s->caller == caller && s->entry == entry && s->by == by;
-}
-
-// A site may be in any of these places, so that a program's sites seldom replace each other.
-enum { SITE_PLACES = 4 };
-
-// Finds a site that is not in its first place, which is at `position`. Gives it a place if it has
-// none.
-static __attribute__((noinline)) struct em_record_site *
-other_site(struct em_record_thread *t, size_t position, const struct em_entry *entry,
-           const struct em_entry *by, const void *caller)
-{
-    struct em_record_site *place = &t->sites[position];
-    for (size_t i = 1; i < SITE_PLACES; i++) {
-        struct em_record_site *s = &t->sites[position ^ i];
-        if (is_site(s, entry, by, caller))
-            return s;
-        place = place->entry && !s->entry ? s : place;
-    }
-    *place = (struct em_record_site){
-        .caller = caller, .entry = entry, .by = by, .number = (uint8_t)(place - t->sites)};
-    fill_site(place, false);
-    return place;
-}
-
-static inline struct em_record_site *site_of(struct em_record_thread *t,
-                                             const struct em_entry *entry,
-                                             const struct em_entry *by, const void *caller)
-{
-    const uint64_t hash = ((uintptr_t)caller ^ (uintptr_t)entry) * UINT64_C(0x9e3779b97f4a7c15);
-    _Static_assert(RF_SITES == 1 << (64 - 57), "the hash has as many bits as a position");
-    struct em_record_site *s = &t->sites[hash >> 57];
-    return em_likely(is_site(s, entry, by, caller)) ? s
-                                                    : other_site(t, hash >> 57, entry, by, caller);
-}
 
 // Names that a number and a type do not give, such as those of kernels.
 static __attribute__((cold, noinline)) void name_handle(const struct em_entry *entry, unsigned i,
@@ -156,7 +55,7 @@ static void name_handles(struct em_record_thread *t, const struct em_record_site
 
 // Whether the site has a record in the window, so that its next one needs only the arguments that
 // differ.
-static inline bool repeats(const struct em_record_thread *t, const struct em_record_site *site)
+static inline bool site_repeats(const struct em_record_thread *t, const struct em_record_site *site)
 {
     return site->window == t->sequence + 1;
 }
@@ -167,14 +66,14 @@ static inline unsigned new_arguments(const struct em_record_thread *t,
                                      const struct em_record_site *site, const uint64_t *values)
 {
     unsigned differ = 0;
-    if (em_unlikely(!repeats(t, site)))
+    if (em_unlikely(!site_repeats(t, site)))
         return (1u << site->count) - 1;
     for (uint32_t i = site->count; i; i--)
         differ = differ << 1 | (values[i - 1] != site->values[i - 1]);
     return differ;
 }
 
-enum { CALL_NUMBERS = 7 + ARGUMENTS_MOST };
+enum { CALL_NUMBERS = 7 + EM_RECORD_ARGUMENTS };
 _Static_assert(RECORD_HEAD_MOST_B > EM_RECORD_HEAD_B + (1 + CALL_NUMBERS) * EM_FIELD_MOST_B,
                "a record without blobs fits");
 
@@ -189,7 +88,7 @@ static inline size_t call_numbers(struct em_thread *self, struct em_record_threa
         t->last_call = self->calls;
     }
     *to++ = site->number;
-    if (em_likely(repeats(t, site))) {
+    if (em_likely(site_repeats(t, site))) {
         *to++ = differ;
         for (unsigned left = differ; left; left &= left - 1)
             *to++ = values[__builtin_ctz(left)];
@@ -213,12 +112,12 @@ static inline unsigned call_flags(const struct em_record_thread *t,
                                   const struct em_record_site *site)
 {
     return (t->depth ? RF_CALL_NESTED : 0) | (site->of_library ? RF_CALL_OF_LIBRARY : 0) |
-           (repeats(t, site) ? RF_CALL_REPEATS : 0);
+           (site_repeats(t, site) ? RF_CALL_REPEATS : 0);
 }
 
 // The call is the thread's innermost one.
-static inline void begin(const struct em_thread *self, struct em_record_thread *t,
-                         struct em_record_site *site)
+static inline void begin_call(const struct em_thread *self, struct em_record_thread *t,
+                              struct em_record_site *site)
 {
     if (em_unlikely(t->depth == EM_RECORD_DEPTH))
         return;
@@ -285,7 +184,7 @@ static __attribute__((noinline)) void record_slowly(struct em_thread *self,
         const size_t count = call_numbers(self, t, site, values, differ, numbers);
         t->begun = em_record_numbers(RF_CALL, flags, em_record_clock_of(self), numbers, count);
     }
-    begin(self, t, site);
+    begin_call(self, t, site);
 }
 
 // Precondition: the thread's window has RECORD_HEAD_MOST_B bytes.
@@ -293,7 +192,7 @@ static inline void record_call(struct em_thread *self, struct em_record_thread *
                                struct em_record_site *site, const uint64_t *values)
 {
     const unsigned differ = new_arguments(t, site, values);
-    if (em_unlikely(site->inputs || !repeats(t, site) || site->handles & differ)) {
+    if (em_unlikely(site->inputs || !site_repeats(t, site) || site->handles & differ)) {
         record_slowly(self, site, values, differ);
         return;
     }
@@ -311,7 +210,7 @@ static inline void record_call(struct em_thread *self, struct em_record_thread *
         p = em_varint(p, values[__builtin_ctz(left)]);
     em_record_put_at(t, RF_CALL, flags, ticks, p);
     t->begun = t->last;
-    begin(self, t, site);
+    begin_call(self, t, site);
 }
 
 bool em_record_asks(const struct em_thread *self)
@@ -328,7 +227,7 @@ void em_record_call(struct em_thread *self, const struct em_entry *entry, const 
         em_recording ? em_record_thread_of(self, RECORD_HEAD_MOST_B) : NULL;
     if (em_unlikely(!t))
         return;
-    record_call(self, t, site_of(t, entry, self->caller, caller), values);
+    record_call(self, t, em_record_site_find(t, entry, self->caller, caller), values);
     if (em_likely(values))
         em_stop(EM_STOP_CALL, entry->name, 0);
 }
@@ -340,7 +239,7 @@ static __attribute__((cold, noinline)) void record_unknown_call(struct em_thread
     struct em_record_site site = {.entry = entry, .by = self->caller, .number = RF_SITES};
     if (!em_record_thread_of(self, RECORD_HEAD_MOST_B))
         return;
-    fill_site(&site, true);
+    em_record_site_fill(&site, true);
     site.outputs = site.failure = entry->description != NULL;
     record_slowly(self, &site, NULL, 0);
 }
@@ -387,8 +286,9 @@ static inline bool is_on_stack(const struct em_record_thread *t, uint64_t addres
 
 // A successful return whose outputs are numbers on the thread's stack, which can be read without a
 // guard. Returns false if they are not.
-static inline bool record_numbers(struct em_record_thread *t, const struct em_record_call *call,
-                                  uint64_t time, const uint64_t *values)
+static inline bool record_plain_outputs(struct em_record_thread *t,
+                                        const struct em_record_call *call, uint64_t time,
+                                        const uint64_t *values)
 {
     const struct em_record_site *site = call->site;
     if (!site || site->entry != call->entry || !site->output_count ||
@@ -444,7 +344,7 @@ static __attribute__((noinline)) void return_slowly(struct em_thread *self,
     const struct em_record_call *call = &t->calls[depth - 1];
     const uint64_t time = return_time(self);
     t->depth = depth - 1;
-    if (em_likely(!result && call->outputs) && record_numbers(t, call, time, values))
+    if (em_likely(!result && call->outputs) && record_plain_outputs(t, call, time, values))
         return;
     if (result ? call->failure : call->outputs) {
         record_outputs(entry, call, result, time, values);
@@ -501,7 +401,7 @@ void em_record_library_call(const struct em_entry *entry, const uint64_t *values
     struct em_record_thread *t =
         em_recording ? em_record_thread_of(self, RECORD_HEAD_MOST_B) : NULL;
     if (t) {
-        struct em_record_site *site = site_of(t, entry, NULL, self->caller_returns_to);
+        struct em_record_site *site = em_record_site_find(t, entry, NULL, self->caller_returns_to);
         site->of_library = true;
         record_call(self, t, site, values);
         em_stop(EM_STOP_CALL, entry->name, 0);

@@ -50,16 +50,16 @@ static inline bool is_shared(const struct em_thread *self, uint64_t id)
 }
 
 // What a call site often submits again.
-struct numbers {
+struct command_numbers {
     size_t count;
     uint64_t of[3 + 3 * ACCESSES_MOST]; // stream, name (a constant), number of accesses, accesses
 };
 enum { NAME = 1 };
 
-static inline struct numbers numbers_of(const struct em_stream *s, const char *kind,
-                                        uint32_t accesses)
+static inline struct command_numbers numbers_of(const struct em_stream *s, const char *kind,
+                                                uint32_t accesses)
 {
-    struct numbers n;
+    struct command_numbers n;
     n.count = 3;
     n.of[0] = s->id;
     n.of[NAME] = (uintptr_t)kind;
@@ -67,7 +67,8 @@ static inline struct numbers numbers_of(const struct em_stream *s, const char *k
     return n;
 }
 
-static inline void add_access(struct numbers *n, unsigned mode, uint64_t address, uint64_t size_B)
+static inline void add_access(struct command_numbers *n, unsigned mode, uint64_t address,
+                              uint64_t size_B)
 {
     n->of[n->count++] = mode;
     n->of[n->count++] = address;
@@ -75,8 +76,9 @@ static inline void add_access(struct numbers *n, unsigned mode, uint64_t address
 }
 
 // Whether the last command of the site in the window, of those that are kept, has these numbers.
-static inline bool repeats(const struct em_record_thread *t, const struct em_record_site *site,
-                           const struct numbers *n)
+static inline bool command_repeats(const struct em_record_thread *t,
+                                   const struct em_record_site *site,
+                                   const struct command_numbers *n)
 {
     if (site->submit_window != t->sequence + 1)
         return false;
@@ -88,10 +90,9 @@ static inline bool repeats(const struct em_record_thread *t, const struct em_rec
 
 enum { OTHERS = 5 }; // numbers of a SUBMIT besides those
 
-static __attribute__((noinline)) uint8_t *write_slowly(struct em_thread *self, uint64_t id,
-                                                       struct em_stream *s, unsigned flags,
-                                                       uint64_t ticks, const struct numbers *n,
-                                                       uint64_t launch, uint64_t length)
+static __attribute__((noinline)) uint8_t *
+write_slowly(struct em_thread *self, uint64_t id, struct em_stream *s, unsigned flags,
+             uint64_t ticks, const struct command_numbers *n, uint64_t launch, uint64_t length)
 {
     uint64_t out[3 + 3 * ACCESSES_MOST + OTHERS], *to = out;
     if (!s->recorded)
@@ -127,8 +128,8 @@ static __attribute__((noinline)) uint8_t *write_slowly(struct em_thread *self, u
 // Writes a SUBMIT. `launch`: the command that a step belongs to, or 0. `length`: the ticks until
 // its end, with RF_SUBMIT_ENDED. Returns the record, or NULL if nothing can be recorded.
 static inline uint8_t *write_submission(uint64_t id, struct em_stream *s, unsigned flags,
-                                        uint64_t ticks, const struct numbers *n, uint64_t launch,
-                                        uint64_t length)
+                                        uint64_t ticks, const struct command_numbers *n,
+                                        uint64_t launch, uint64_t length)
 {
     struct em_thread *self = em_thread();
     struct em_record_thread *t =
@@ -139,7 +140,8 @@ static inline uint8_t *write_submission(uint64_t id, struct em_stream *s, unsign
     if (of_call)
         flags |= RF_SUBMIT_OF_CALL | (is_shared(self, id) ? RF_SUBMIT_SHARED : 0);
     const struct em_record_site *site = of_call ? t->calls[t->depth - 1].site : NULL;
-    if (em_unlikely(!site || launch || n->count > EM_RECORD_SUBMITTED || !repeats(t, site, n)))
+    if (em_unlikely(!site || launch || n->count > EM_RECORD_SUBMITTED ||
+                    !command_repeats(t, site, n)))
         return write_slowly(self, id, s, flags, ticks, n, launch, length);
     uint8_t *p = em_record_at(t, ticks);
     if (!(flags & RF_SUBMIT_SHARED)) {
@@ -156,7 +158,7 @@ static void record_submission(const struct em_command *c, uint64_t id, uint64_t 
 {
     const uint32_t count = c->access_count < ACCESSES_MOST ? c->access_count : ACCESSES_MOST;
     const struct em_access *accesses = em_command_accesses(c);
-    struct numbers n = numbers_of(c->stream, c->ops->name, count);
+    struct command_numbers n = numbers_of(c->stream, c->ops->name, count);
     for (uint32_t i = 0; i < count; i++) {
         const struct em_access *a = &accesses[i];
         uint64_t first = a->address, end = a->address + a->size_B;
@@ -268,7 +270,7 @@ void em_record_shared_end(const struct em_command *c, bool adopted)
 static void record_run(struct em_stream *s, uint64_t id, const char *kind, uint64_t begin,
                        uint64_t end, const struct em_record_run *run)
 {
-    struct numbers n = numbers_of(s, kind, run->count);
+    struct command_numbers n = numbers_of(s, kind, run->count);
     for (unsigned i = 0; i < run->count; i++)
         add_access(&n, run->spans[i].writes ? EM_ACCESS_WRITE : EM_ACCESS_READ,
                    run->spans[i].address, run->spans[i].size_B);
