@@ -108,14 +108,14 @@ static struct em_record_run run_of(const struct em_copy *copy)
 }
 
 static __attribute__((noinline, cold)) CUresult end_adopted(struct detached *d, bool async, bool ok,
-                                                            uint64_t begin)
+                                                            uint64_t begin, uint64_t end)
 {
     struct em_copy_command *c = &d->command;
     em_lock(); // after it, the command is complete
     em_unlock();
     if (em_recording) {
         const struct em_record_run run = run_of(d->copy);
-        em_record_detached(d->stream, "memcpy", begin, &run, &c->command);
+        em_record_detached(d->stream, "memcpy", begin, end, &run, &c->command);
     }
     const int how = em_copy_has_to_wait(c, async) ? EM_SUBMIT_SYNC : EM_SUBMIT_ASYNC;
     const CUresult r = em_command_end_adopted(&c->command, !ok, how);
@@ -140,16 +140,17 @@ static bool copy_detached(struct detached *d, struct row *row, bool async, CUres
     if (!em_stream_detach(d->stream, adopt, d))
         return false;
     const bool ok = copy_guarded(d, row);
+    const uint64_t end = em_unlikely(begin) ? em_record_end() : 0;
     const bool adopted = em_stream_end_detached(d->stream);
     *result = CUDA_SUCCESS;
     if (em_unlikely(begin && ok && !adopted)) {
         const struct em_record_run run = run_of(d->copy);
-        em_record_detached(d->stream, "memcpy", begin, &run, NULL);
+        em_record_detached(d->stream, "memcpy", begin, end, &run, NULL);
     }
     if (em_likely(ok && !adopted))
         return true;
     if (adopted)
-        *result = end_adopted(d, async, ok, begin);
+        *result = end_adopted(d, async, ok, begin, end);
     else
         em_lock();
     return adopted;

@@ -142,7 +142,11 @@ static int open_file(const char *path)
     return high;
 }
 
-void em_record_in_child(void)
+// Of a child that has not begun a recording of its own: a call that a signal handler has forked
+// inside of may still go on there. It should report nothing.
+static struct rf_header unused = {.failed = ECANCELED};
+
+static void leave_parent(void)
 {
     // STARTING: another thread was opening the file. It does not exist in the child.
     if (recorder.state != ON && recorder.state != STARTING)
@@ -153,15 +157,28 @@ void em_record_in_child(void)
     if (em_record_generation)
         *em_record_generation = recorder.forks + 1;
     recorder.parent = (uint32_t)getppid();
-    recorder.header = NULL;
-    // A signal handler may have forked inside of a call, which then goes on to write its record.
-    const struct em_record_thread *t = em_self.record;
-    if (t && t->window)
-        mmap(t->window, RF_BLOCK_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-             -1, 0);
+    recorder.header = &unused;
     em_record_forget_ids();
     em_recording = em_recording_contents = false; // until the child's first call
     recorder.state = OFF;
+}
+
+// A signal handler may have forked inside of a call, which then goes on to write its record.
+static void replace_window(struct em_record_thread *t)
+{
+    if (!t || !t->window || t->window == MAP_FAILED)
+        return;
+    void *at = mmap(t->window, RF_BLOCK_B, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (at != MAP_FAILED && at != (void *)t->window) // a kernel that does not know the flag
+        munmap(at, RF_BLOCK_B);
+}
+
+void em_record_in_child(void)
+{
+    if (recorder.state == ON)
+        replace_window(em_self.record);
+    leave_parent();
 }
 
 static void *map_block(uint64_t offset)
@@ -321,7 +338,7 @@ struct em_record_thread *em_record_open_thread(void)
     if (__atomic_load_n(&recorder.state, __ATOMIC_ACQUIRE) != ON)
         return NULL;
     if (!*em_record_generation) { // a child of _Fork: the file is the parent's
-        em_record_in_child();
+        leave_parent();
         recorder.state = FAILED;
         return NULL;
     }

@@ -6,14 +6,14 @@
 #include "call.h"
 #include "record_write.h"
 
-enum { EM_RECORD_ARGUMENTS = 31 }; // of calls with more, a record has none
+enum { EM_RECORD_ARGUMENTS = 31 }; // arguments of calls with more are not recorded
 
 // Fills in a new site. `unknown`: its arguments are, and so they are not in the record. Writes
 // records.
 void em_record_site_fill(struct em_record_site *site, bool unknown);
 
-// Finds a site that is not in its first place, which is at `position`. Gives it a place if it has
-// none, and writes records then.
+// Finds a site that is not in its first place, which is at `position`. A new site gets a place, and
+// is filled in.
 struct em_record_site *em_record_site_other(struct em_record_thread *thread, size_t position,
                                             const struct em_entry *entry, const struct em_entry *by,
                                             const void *caller);

@@ -194,8 +194,11 @@ static inline void em_record_note(uint64_t *latest, uint64_t ticks)
 static inline uint64_t em_record_in_order(void)
 {
     uint64_t ticks = em_record_recently();
-    if (__builtin_expect(ticks < __atomic_load_n(&em_record_latest.any, __ATOMIC_RELAXED), 0))
+    const uint64_t latest = __atomic_load_n(&em_record_latest.any, __ATOMIC_RELAXED);
+    if (__builtin_expect(ticks < latest, 0)) {
         ticks = em_record_clock();
+        ticks = ticks > latest ? ticks : latest; // clocks of two processors may differ
+    }
     em_record_note(&em_record_latest.any, ticks);
     return ticks;
 }
@@ -208,13 +211,21 @@ static inline uint64_t em_record_end_of(struct em_thread *self)
     return ticks;
 }
 
+static inline uint64_t em_record_end(void)
+{
+    return em_record_end_of(em_thread());
+}
+
 // The birth or death of an object or of memory. It is after all others, because its address or
 // handle may be that of another one.
 static inline uint64_t em_record_life(void)
 {
     uint64_t ticks = em_record_in_order();
-    if (__builtin_expect(ticks <= __atomic_load_n(&em_record_latest.life, __ATOMIC_RELAXED), 0))
+    const uint64_t latest = __atomic_load_n(&em_record_latest.life, __ATOMIC_RELAXED);
+    if (__builtin_expect(ticks <= latest, 0)) {
         ticks = em_record_clock();
+        ticks = ticks > latest ? ticks : latest + 1;
+    }
     em_record_note(&em_record_latest.life, ticks);
     em_record_note(&em_record_latest.any, ticks);
     return ticks;

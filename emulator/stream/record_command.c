@@ -154,7 +154,8 @@ static inline uint8_t *write_submission(uint64_t id, struct em_stream *s, unsign
     return t->last;
 }
 
-static void record_submission(const struct em_command *c, uint64_t id, uint64_t launch)
+static void record_submission(const struct em_command *c, uint64_t id, uint64_t ticks,
+                              uint64_t launch)
 {
     const uint32_t count = c->access_count < ACCESSES_MOST ? c->access_count : ACCESSES_MOST;
     const struct em_access *accesses = em_command_accesses(c);
@@ -169,13 +170,13 @@ static void record_submission(const struct em_command *c, uint64_t id, uint64_t 
         }
         add_access(&n, (unsigned)a->mode | form << 4, first, end - first);
     }
-    write_submission(id, c->stream, 0, em_record_in_order(), &n, launch, 0);
+    write_submission(id, c->stream, 0, ticks, &n, launch, 0);
 }
 
 void em_record_submitted(struct em_command *c)
 {
     em_assert_locked();
-    record_submission(c, c->sequence, 0);
+    record_submission(c, c->sequence, em_record_in_order(), 0);
 }
 
 // The command whose submission was the last record has started in this thread. The call that has
@@ -202,24 +203,23 @@ void em_record_started(const struct em_command *c, bool at_once)
 
 // `other`: the number of the adopted command, or 0. Returns the record, or NULL if nothing can be
 // recorded.
-static uint8_t *record_end(uint64_t id, CUresult result, unsigned flags, uint64_t other)
+static uint8_t *record_end(uint64_t id, uint64_t end, CUresult result, unsigned flags,
+                           uint64_t other)
 {
     const uint64_t numbers[] = {id, (uint64_t)result, other};
-    return em_record_numbers(RF_END, flags, em_record_end_of(em_thread()), numbers,
-                             flags & RF_END_ADOPTED ? 3 : 2);
+    return em_record_numbers(RF_END, flags, end, numbers, flags & RF_END_ADOPTED ? 3 : 2);
 }
 
 // The end of a command that has succeeded. If it has started at once, and its submission is the
 // last record, adds the time to that.
-static void end_well(uint64_t id)
+static void end_well(uint64_t id, uint64_t end)
 {
-    struct em_thread *self = em_thread();
-    struct em_record_thread *t = self->record;
+    struct em_record_thread *t = em_self.record;
     const bool at_once = t && t->at_once == id && t->last && em_record_is_open(t);
     uint8_t *record = at_once ? t->last : NULL;
     if (em_unlikely(!at_once || record[2] != RF_SUBMIT ||
-                    !em_record_extend(t, record, em_record_end_of(self), RF_SUBMIT_ENDED)))
-        record = record_end(id, CUDA_SUCCESS, 0, 0);
+                    !em_record_extend(t, record, end, RF_SUBMIT_ENDED)))
+        record = record_end(id, end, CUDA_SUCCESS, 0, 0);
     if (at_once)
         t->ended = record;
 }
@@ -228,9 +228,9 @@ void em_record_ended(const struct em_command *c)
 {
     em_assert_locked();
     if (em_likely(!c->result))
-        end_well(c->sequence);
+        end_well(c->sequence, em_record_end());
     else
-        record_end(c->sequence, c->result, 0, 0);
+        record_end(c->sequence, em_record_end(), c->result, 0, 0);
 }
 
 uint64_t em_record_step_begin(const struct em_command *step)
@@ -239,7 +239,7 @@ uint64_t em_record_step_begin(const struct em_command *step)
     em_assert_locked();
     const struct em_command *launch = step->stream->first;
     const uint64_t id = UINT64_C(1) << 62 | ++steps;
-    record_submission(step, id, launch ? launch->sequence : 0);
+    record_submission(step, id, em_record_in_order(), launch ? launch->sequence : 0);
     em_stop(EM_STOP_COMMAND, step->ops->name, id);
     em_record_flag_last(RF_SUBMIT, RF_SUBMIT_AT_ONCE);
     return id;
@@ -247,23 +247,24 @@ uint64_t em_record_step_begin(const struct em_command *step)
 
 void em_record_step_end(uint64_t number, CUresult result)
 {
-    record_end(number, result, result == EM_RUN_AGAIN ? RF_END_ADOPTED : 0, 0);
+    record_end(number, em_record_end(), result, result == EM_RUN_AGAIN ? RF_END_ADOPTED : 0, 0);
 }
 
-void em_record_shared_begin(struct em_command *c)
+void em_record_shared_begin(struct em_command *c, uint64_t begin)
 {
     em_assert_unlocked();
-    record_submission(c, shared_id(), 0);
+    record_submission(c, shared_id(), begin, 0);
     em_stop(EM_STOP_COMMAND, c->ops->name, shared_id());
     start_at_once(shared_id());
 }
 
-void em_record_shared_end(const struct em_command *c, bool adopted)
+void em_record_shared_end(const struct em_command *c, uint64_t end, bool adopted)
 {
     if (em_likely(!adopted && !c->result))
-        end_well(shared_id());
+        end_well(shared_id(), end);
     else
-        record_end(shared_id(), c->result, adopted ? RF_END_ADOPTED : 0, adopted ? c->sequence : 0);
+        record_end(shared_id(), end, c->result, adopted ? RF_END_ADOPTED : 0,
+                   adopted ? c->sequence : 0);
 }
 
 // A command that has started at `begin`, and has ended at `end` if that is not 0.
@@ -285,14 +286,14 @@ void em_record_in_place(struct em_stream *s, const char *kind, uint64_t begin,
 {
     em_assert_locked();
     // Commands are in the order of their numbers.
-    record_run(s, ++em_scheduler.last_sequence, kind, begin, em_record_end_of(em_thread()), run);
+    record_run(s, ++em_scheduler.last_sequence, kind, begin, em_record_end(), run);
 }
 
-void em_record_detached(struct em_stream *s, const char *kind, uint64_t begin,
+void em_record_detached(struct em_stream *s, const char *kind, uint64_t begin, uint64_t end,
                         const struct em_record_run *run, const struct em_command *adopted)
 {
     em_assert_unlocked();
-    record_run(s, shared_id(), kind, begin, adopted ? 0 : em_record_end_of(em_thread()), run);
+    record_run(s, shared_id(), kind, begin, adopted ? 0 : end, run);
     if (adopted)
-        record_end(shared_id(), CUDA_SUCCESS, RF_END_ADOPTED, adopted->sequence);
+        record_end(shared_id(), end, CUDA_SUCCESS, RF_END_ADOPTED, adopted->sequence);
 }

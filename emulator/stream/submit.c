@@ -326,13 +326,14 @@ void em_command_adopt(void *argument)
 }
 
 // The command has failed, or em_lock was taken meanwhile.
-static __attribute__((noinline, cold)) CUresult
-end_with_lock(struct em_share *share, struct em_command *c, CUresult r, int how, bool recording)
+static __attribute__((noinline, cold)) CUresult end_with_lock(struct em_share *share,
+                                                              struct em_command *c, CUresult r,
+                                                              int how, bool recording, uint64_t end)
 {
     em_lock(); // which adopts a command that has failed, unless it was adopted already
     const bool adopted = em_share_was_adopted(share);
     if (em_unlikely(recording))
-        em_record_shared_end(c, adopted);
+        em_record_shared_end(c, end, adopted);
     if (adopted)
         r = end_at_once(c, r, how);
     else
@@ -350,20 +351,22 @@ bool em_issue_shared(struct em_share *share, struct em_stream *s, struct em_comm
         return false;
     }
     c->stream = s;
-    em_share_run(share, em_command_adopt, c);
     const bool recording = em_recording;
+    const uint64_t begin = em_unlikely(recording) ? em_record_in_order() : 0;
+    em_share_run(share, em_command_adopt, c);
     if (em_unlikely(recording))
-        em_record_shared_begin(c);
+        em_record_shared_begin(c, begin);
     CUresult r = em_command_run(c);
+    const uint64_t end = em_unlikely(recording) ? em_record_end() : 0;
     const bool alone = em_likely(!r && em_share_end(share));
     if (alone) {
         if (em_unlikely(recording))
-            em_record_shared_end(c, false);
+            em_record_shared_end(c, end, false);
         __atomic_store_n(&s->claimed, false, __ATOMIC_RELEASE);
         *result = CUDA_SUCCESS;
         return true;
     }
-    *result = end_with_lock(share, c, r, how, recording);
+    *result = end_with_lock(share, c, r, how, recording, end);
     return true;
 }
 
