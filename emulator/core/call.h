@@ -51,7 +51,7 @@ extern DM_HIDDEN bool em_recording;    // CARDLESS_RECORD is set; likewise (reco
 #define em_unlikely(x) __builtin_expect(!!(x), 0)
 
 // Starts the thread if this is its first call, and a recording if one is due. Called at the
-// beginning of each call of a thread that is not `quick`.
+// beginning of each call of a thread that is not `quick`, unless both have started.
 void em_thread_start(void);
 
 // A nested call is normal while the driver runs a callback of the program (em_program_begin). Any

@@ -166,7 +166,7 @@ static void leave_parent(void)
 // A signal handler may have forked inside of a call, which then goes on to write its record.
 static void replace_window(struct em_record_thread *t)
 {
-    if (!t || !t->window || t->window == MAP_FAILED)
+    if (!t || !t->window)
         return;
     void *at = mmap(t->window, RF_BLOCK_B, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);

@@ -38,9 +38,6 @@ void em_record_finish(void);
 // as in em_trace; NULL if they are unknown.
 void em_record_call(struct em_thread *self, const struct em_entry *entry, const uint64_t *values,
                     const void *caller);
-// Whether the call that begins or returns is one that the function of a library makes to ask the
-// driver, and that function is recorded as the innermost call.
-bool em_record_asks(const struct em_thread *self);
 // It is about to return.
 void em_record_return(struct em_thread *self, const struct em_entry *entry, CUresult result,
                       const uint64_t *values);

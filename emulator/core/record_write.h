@@ -156,8 +156,8 @@ static inline uint64_t em_record_clock(void)
 
 // The time of the last look at the clock, if the call in progress has looked and nothing has passed
 // since that takes long: it has neither waited for a lock nor run a function of the program. Only
-// for records whose order with those of other threads does not matter (edges); others use
-// em_record_in_order.
+// for records whose order with those of other threads does not matter (edges, and the return of a
+// call whose command has just ended); others use em_record_in_order.
 static inline uint64_t em_record_recently_of(struct em_thread *self)
 {
     const struct em_record_thread *t = self->record;
