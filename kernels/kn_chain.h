@@ -28,7 +28,8 @@ struct kn_chain {
     bool bits; // reads sources as bits, so not from a link that is `raw`
     // For kn_op.run, by the sources that are the value (bit n: source n); or NULL. With KEEP or
     // sources, the operation before must be a link that has a value. After PASS, BOTH and KEEP the
-    // next operation must be a link that takes or keeps it.
+    // next operation must be a link that takes or keeps it. A link that has no function for STORE
+    // and some sources cannot take these from the chain.
     kn_lane_fn *run[KN_LINKS][1 << KN_LINK_SOURCES];
 };
 

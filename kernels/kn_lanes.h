@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { KN_LANES = 32 };
+enum { KN_LANES = 32, KN_ROW_LEAST = 8 };
 
 struct kn_op;
 struct kn_warp;
@@ -124,7 +124,7 @@ struct kn_warp {
     char *r; // the registers
     uint32_t active;
     uint32_t partial; // 0 if all 32 lanes are active, else 1: the index of kn_op.run
-    bool in_row;      // each lane's thread is the next one in x, and y and z are the same
+    uint32_t row;     // 32, 16 or 8: so many lanes are neighbours in x, from each multiple on; or 0
     // The same as `active`, 0 or -1 a lane. Changed by kn_warp_activate only; `spread` are the
     // lanes that it has now.
     _Alignas(64) int32_t active_lanes[KN_LANES];

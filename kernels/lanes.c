@@ -126,7 +126,8 @@ int kn_form_find(const char *name)
 }
 
 #define CHAINS_DECLARE(set)                                                                        \
-    extern const struct kn_chain kn_chains_arithmetic_##set[], kn_chains_approx_##set[];
+    extern const struct kn_chain kn_chains_arithmetic_##set[], kn_chains_approx_##set[],           \
+        kn_chains_row_##set[];
 #pragma GCC visibility push(hidden)
 CHAINS_DECLARE(c)
 CHAINS_DECLARE(avx2)
@@ -141,22 +142,23 @@ static void chains_add(const struct kn_chain **to, const struct kn_chain *rows)
 
 const struct kn_chain *const *kn_chains_for(unsigned flags)
 {
+    enum { TABLES = 3 };
     static struct {
         atomic_int state;
         const struct kn_chain *of[FORMS_MOST];
     } chains[SETS];
-    static const struct kn_chain *const rows[SETS][2] = {
-        {kn_chains_arithmetic_c, kn_chains_approx_c},
+    static const struct kn_chain *const rows[SETS][TABLES] = {
+        {kn_chains_arithmetic_c, kn_chains_approx_c, kn_chains_row_c},
 #if KN_HAVE_LANES_SETS
-        {kn_chains_arithmetic_avx2, kn_chains_approx_avx2},
-        {kn_chains_arithmetic_avx512, kn_chains_approx_avx512},
+        {kn_chains_arithmetic_avx2, kn_chains_approx_avx2, kn_chains_row_avx2},
+        {kn_chains_arithmetic_avx512, kn_chains_approx_avx512, kn_chains_row_avx512},
 #endif
     };
     const unsigned index = set_index(flags);
     int state = FRESH;
     if (atomic_compare_exchange_strong(&chains[index].state, &state, FILLING)) {
-        chains_add(chains[index].of, rows[index][0]);
-        chains_add(chains[index].of, rows[index][1]);
+        for (unsigned i = 0; i < TABLES; i++)
+            chains_add(chains[index].of, rows[index][i]);
         atomic_store_explicit(&chains[index].state, READY, memory_order_release);
     }
     while (atomic_load_explicit(&chains[index].state, memory_order_acquire) !=
@@ -171,16 +173,16 @@ const struct kn_chain *const *kn_chains(void)
 }
 
 #pragma GCC visibility push(hidden)
-kn_register_copy_fn kn_register_copy_c, kn_register_copy_avx2, kn_register_copy_avx512;
+kn_register_add_fn kn_register_add_c, kn_register_add_avx2, kn_register_add_avx512;
 #pragma GCC visibility pop
 
-kn_register_copy_fn *kn_register_copy(void)
+kn_register_add_fn *kn_register_add(void)
 {
-    static kn_register_copy_fn *const of[SETS] = {
-        kn_register_copy_c,
+    static kn_register_add_fn *const of[SETS] = {
+        kn_register_add_c,
 #if KN_HAVE_LANES_SETS
-        kn_register_copy_avx2,
-        kn_register_copy_avx512,
+        kn_register_add_avx2,
+        kn_register_add_avx512,
 #endif
     };
     return of[set_index(kn_cpu_flags())];

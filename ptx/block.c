@@ -29,10 +29,15 @@ static uint32_t thread_count(const struct px_grid *grid)
     return grid->threads[0] * grid->threads[1] * grid->threads[2];
 }
 
-// Whether each warp consists of neighbours in x.
-static bool is_in_rows(const struct px_grid *grid)
+// kn_warp.row of each warp.
+static uint32_t row_lanes(const struct px_grid *grid)
 {
-    return grid->threads[0] % KN_LANES == 0 || (grid->threads[1] == 1 && grid->threads[2] == 1);
+    uint32_t lanes = KN_LANES;
+    if (grid->threads[1] == 1 && grid->threads[2] == 1)
+        return lanes;
+    while (grid->threads[0] % lanes)
+        lanes /= 2;
+    return lanes >= KN_ROW_LEAST ? lanes : 0;
 }
 
 static uint32_t warp_count(const struct px_grid *grid)
@@ -40,9 +45,11 @@ static uint32_t warp_count(const struct px_grid *grid)
     return (thread_count(grid) + KN_LANES - 1) / KN_LANES;
 }
 
+// With the bases.
 static uint64_t indices_size(const struct px_grid *grid, const struct px_decoded *decoded)
 {
-    return (uint64_t)warp_count(grid) * decoded->warp.count * PX_INDEX_B;
+    return (uint64_t)warp_count(grid) * decoded->index_count * PX_INDEX_B +
+           px_up(decoded->index_count * sizeof(uint32_t), 64);
 }
 
 uint64_t px_block_size(const struct px_grid *grid, const struct px_decoded *decoded, bool single)
@@ -54,12 +61,6 @@ uint64_t px_block_size(const struct px_grid *grid, const struct px_decoded *deco
 }
 
 // ---- life ----
-
-static uint32_t lanes_of(const struct px_block *block, uint32_t warp)
-{
-    const uint32_t left = block->thread_count - warp * KN_LANES;
-    return left >= KN_LANES ? UINT32_MAX : (UINT32_C(1) << left) - 1;
-}
 
 static const void *find_object(const struct kn_objects *objects, enum kn_object_kind kind,
                                uint64_t handle)
@@ -80,7 +81,7 @@ void px_block_init(struct px_block *block, struct px_grid *grid, const struct px
     block->thread_count = thread_count(grid);
     block->warp_count = warp_count(grid);
     block->single = single;
-    block->copy = kn_register_copy();
+    block->add = kn_register_add();
     block->warps = (struct px_warp *)(void *)at;
     block->memory = (struct kn_memory){
         .shared_B = px_shared_size(grid),
@@ -97,8 +98,11 @@ void px_block_init(struct px_block *block, struct px_grid *grid, const struct px
     block->objects.find = find_object;
     block->objects.owner = (void *)(uintptr_t)grid->host;
     at += px_up(warps * sizeof(struct px_warp), 64);
+    block->bases = (uint32_t *)(void *)at;
+    memset(block->bases, 0, decoded->index_count * sizeof *block->bases);
+    at += px_up(decoded->index_count * sizeof *block->bases, 64);
     block->indices = at;
-    for (uint32_t i = 0; i < block->warp_count; i++, at += decoded->warp.count * PX_INDEX_B)
+    for (uint32_t i = 0; i < block->warp_count; i++, at += decoded->index_count * PX_INDEX_B)
         px_fill_list(block, at, i);
     for (uint32_t i = 0; i < warps; i++, at += decoded->file_B) {
         memset(&block->warps[i], 0, offsetof(struct px_warp, fragments));
@@ -107,10 +111,9 @@ void px_block_init(struct px_block *block, struct px_grid *grid, const struct px
         block->warps[i].w.r = at;
         block->warps[i].w.memory = &block->memory;
         block->warps[i].w.local_B = local_B;
-        block->warps[i].w.in_row = is_in_rows(grid);
+        block->warps[i].w.row = row_lanes(grid);
         memset(at, 0, decoded->file_B);
         px_fill_launch(block, at);
-        px_fill_warp(block, at, i);
     }
     block->memory.shared = block->own_shared = at;
     at += px_up(block->memory.shared_B, 64);
@@ -123,12 +126,17 @@ void px_block_start(struct px_block *block, uint64_t linear)
     const struct px_grid *grid = block->grid;
     const struct kn_op *first = block->decoded->ops;
     block->linear = linear;
-    block->number[0] = (uint32_t)(linear % grid->blocks[0]);
-    block->number[1] = (uint32_t)(linear / grid->blocks[0] % grid->blocks[1]);
-    block->number[2] = (uint32_t)(linear / grid->blocks[0] / grid->blocks[1]);
+    block->number[0] = (uint32_t)linear;
+    block->number[1] = block->number[2] = 0;
+    if (linear >= grid->blocks[0]) { // divisions are slow
+        block->number[0] = (uint32_t)(linear % grid->blocks[0]);
+        block->number[1] = (uint32_t)(linear / grid->blocks[0] % grid->blocks[1]);
+        block->number[2] = (uint32_t)(linear / grid->blocks[0] / grid->blocks[1]);
+    }
     memset(block->own_shared, 0, px_up(px_shared_size(grid), KN_SHARED_ROOM_B));
     block->running = block->warp_count;
     block->next_warp = 0;
+    block->in_place = block->single && !block->stepping && !grid->seed ? block->warp_count : 0;
     block->started = false;
     block->clock = 0;
     block->branches = 0;
@@ -138,9 +146,12 @@ void px_block_start(struct px_block *block, uint64_t linear)
         px_checker_start(block->checker);
     if (block->stepping)
         px_stepping_start(block->stepping);
+    px_fill_bases(block);
     for (uint32_t i = 0; i < (block->single ? 1 : block->warp_count); i++) {
         px_fill_block(block, block->warps[i].w.r);
-        px_warp_start(&block->warps[i], first, lanes_of(block, i));
+        if (!block->single)
+            px_fill_warp(block, block->warps[i].w.r, i);
+        px_warp_start(&block->warps[i], first, px_block_lanes(block, i));
     }
 }
 
@@ -159,24 +170,10 @@ static void start_single(struct px_block *block)
 {
     struct px_warp *warp = block->warps;
     const uint32_t index = warp_at(block, 0, block->next_warp);
-    if (index != warp->index) {
-        warp->index = index;
-        px_fill_warp(block, warp->w.r, index);
-    }
-    px_warp_start(warp, block->decoded->ops, lanes_of(block, index));
+    warp->index = index;
+    px_fill_warp(block, warp->w.r, index);
+    px_warp_start(warp, block->decoded->ops, px_block_lanes(block, index));
     block->started = true;
-}
-
-bool px_block_start_next(struct px_block *block)
-{
-    struct px_warp *warp = block->warps;
-    if (!block->single || block->stepping || block->grid->seed ||
-        block->next_warp + 1 >= block->warp_count)
-        return false;
-    warp->index = ++block->next_warp;
-    px_fill_warp(block, warp->w.r, warp->index);
-    px_warp_restart(warp, lanes_of(block, warp->index));
-    return true;
 }
 
 static enum px_progress run_single(struct px_block *block)

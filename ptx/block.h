@@ -31,10 +31,12 @@ struct px_block {
     bool single;
     bool moved;            // a warp has gone round a loop that may be progress: see stall.h
     struct px_warp *warps; // warp_count, or 1 if single
-    const char *indices;   // the registers of decoded->warp, for each warp
-    kn_register_copy_fn *copy;
+    const char *indices;   // of threads in the block, for each of decoded->indices, for each warp
+    uint32_t *bases;       // by index of decoded->indices: what the block adds
+    kn_register_add_fn *add;
     struct px_warp *volatile current;
     uint32_t next_warp; // single: the next warp to run
+    uint32_t in_place;  // warps that may follow each other without a return to px_block_run, or 0
     bool started;       // single: that warp has started
     uint32_t turn;      // of the warps in this round
     bool progress;      // a warp has run in this round
@@ -66,8 +68,7 @@ bool px_block_time_out(struct px_block *block);
 void px_block_allow(struct px_block *block, int64_t budget);
 // Warps that stop run the next one at once if that is simple, so that they need not return to
 // px_block_run. After a warp has begun to wait: returns the warp whose turn comes next, which is
-// ready, or NULL. When all threads of a single one, which have not diverged, have ended: starts the
-// next one in its place.
+// ready, or NULL.
 static inline struct px_warp *px_block_turn(struct px_block *block)
 {
     const uint32_t turn = block->turn + 1 < block->warp_count ? block->turn + 1 : 0;
@@ -78,6 +79,11 @@ static inline struct px_warp *px_block_turn(struct px_block *block)
     block->progress = true;
     return block->current = next;
 }
-bool px_block_start_next(struct px_block *block);
+// The threads of a warp that exist.
+static inline uint32_t px_block_lanes(const struct px_block *block, uint32_t warp)
+{
+    const uint32_t left = block->thread_count - warp * KN_LANES;
+    return left >= KN_LANES ? UINT32_MAX : (UINT32_C(1) << left) - 1;
+}
 // Runs a block until it has ended, every warp waits, or the budgets are used up.
 enum px_progress px_block_run(struct px_block *block);

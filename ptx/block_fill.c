@@ -272,22 +272,26 @@ void px_fill_list(const struct px_block *block, char *to, uint32_t warp)
 {
     const struct px_decoded *decoded = block->decoded;
     struct thread_indices indices;
-    if (decoded->warp.count)
+    if (decoded->index_count)
         indices_find(&indices, block->grid->threads, warp);
-    for (uint32_t n = 0; n < decoded->warp.count; n++, to += PX_INDEX_B) {
-        const struct px_register_info *r = &decoded->program->registers[decoded->warp.registers[n]];
-        if (r->index == PX_SPECIAL_WARPID)
+    for (uint32_t n = 0; n < decoded->index_count; n++, to += PX_INDEX_B) {
+        const uint32_t special = decoded->indices[n].thread;
+        if (special == PX_SPECIAL_WARPID)
             fill(to, 'w', warp, 0);
         else
-            memcpy(to, indices.of[r->index - PX_SPECIAL_TID_X], PX_INDEX_B);
+            memcpy(to, indices.of[special - PX_SPECIAL_TID_X], PX_INDEX_B);
     }
 }
 
-void px_fill_warp(const struct px_block *block, char *file, uint32_t warp)
+void px_fill_bases(struct px_block *block)
 {
-    const struct px_fills *fills = &block->decoded->warp;
-    const char *from = block->indices + (size_t)warp * fills->count * PX_INDEX_B;
-    for (uint32_t n = 0; n < fills->count; n++, from += PX_INDEX_B)
-        block->copy((uint32_t *)(void *)(file + block->decoded->offsets[fills->registers[n]]),
-                    (const uint32_t *)(const void *)from);
+    const struct px_index *index = block->decoded->indices;
+    for (uint32_t n = 0; n < block->decoded->index_count; n++, index++) {
+        if (index->block == PX_NONE)
+            continue;
+        const uint32_t factor = index->extent == PX_NONE
+                                    ? index->factor
+                                    : block->grid->threads[index->extent - PX_SPECIAL_NTID_X];
+        block->bases[n] = block->number[index->block - PX_SPECIAL_CTAID_X] * factor;
+    }
 }

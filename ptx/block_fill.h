@@ -22,7 +22,17 @@ static inline uint32_t px_shared_size(const struct px_grid *grid)
 // Those that are the same in all blocks of a launch, in all warps of a block, and in a warp.
 void px_fill_launch(const struct px_block *block, char *file);
 void px_fill_block(const struct px_block *block, char *file);
-void px_fill_warp(const struct px_block *block, char *file, uint32_t warp);
-// Writes those of a warp to `to`, one after the other: PX_INDEX_B bytes for each of decoded->warp.
-// block->indices has the lists of all warps, and px_fill_warp copies from there.
+// Writes the indices of a warp's threads in the block to `to`: PX_INDEX_B bytes for each of
+// decoded->indices. block->indices has the lists of all warps, and px_fill_warp reads them.
 void px_fill_list(const struct px_block *block, char *to, uint32_t warp);
+// Finds block->bases for a block that starts, before px_fill_warp.
+void px_fill_bases(struct px_block *block);
+static inline void px_fill_warp(const struct px_block *block, char *file, uint32_t warp)
+{
+    const struct px_index *index = block->decoded->indices;
+    const uint32_t count = block->decoded->index_count;
+    const char *from = block->indices + (size_t)warp * count * PX_INDEX_B;
+    for (uint32_t n = 0; n < count; n++, index++, from += PX_INDEX_B)
+        block->add((uint32_t *)(void *)(file + index->at), (const uint32_t *)(const void *)from,
+                   block->bases[n]);
+}

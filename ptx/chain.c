@@ -24,6 +24,7 @@ enum {
 struct planner {
     const struct px_program *program;
     const bool *joins, *skips;
+    const struct px_known_form *known;    // by operation, or NULL
     const struct kn_chain *const *chains; // by form
     uint32_t *reads, *writes;             // by register: how often the program has it as an operand
 };
@@ -66,7 +67,7 @@ static const struct kn_chain *chain_of(const struct planner *p, uint32_t i)
     if (op->code != PX_FORM || op->guard != PX_NONE || p->skips[i] ||
         op->operands[0] >= p->program->register_count)
         return NULL;
-    return p->chains[op->form];
+    return p->chains[p->known && p->known[i].form >= 0 ? p->known[i].form : op->form];
 }
 
 // The sources of an operation that are a register, as bits.
@@ -78,13 +79,22 @@ static unsigned sources_in(const struct px_op *op, px_register reg)
     return in;
 }
 
+// Whether an operation has the register as a source, and can take it from the chain.
+static bool can_take(const struct run *run, uint32_t i, px_register reg)
+{
+    const unsigned in = sources_in(&run->ops[i], reg);
+    return in && run->chains[i]->run[KN_LINK_STORE][in];
+}
+
 // The first operation from `from` on that reads the result of `maker`, if a chain can bring it.
 static uint32_t next_read(const struct run *run, uint32_t from, uint32_t maker)
 {
     const px_register reg = run->ops[maker].operands[0];
     for (uint32_t i = from; i < run->count && i < from + LOOK_AHEAD; i++) {
         if (sources_in(&run->ops[i], reg))
-            return run->chains[maker]->raw && run->chains[i]->bits ? NEVER : i;
+            return can_take(run, i, reg) && !(run->chains[maker]->raw && run->chains[i]->bits)
+                       ? i
+                       : NEVER;
         if (run->ops[i].operands[0] == reg)
             return NEVER;
     }
@@ -118,7 +128,7 @@ static void plan_run(const struct planner *p, struct run *run)
         const px_register result = run->ops[i].operands[0];
         run->in[i] = 0;
         run->link[i] = KN_LINK_STORE;
-        if (value.reg != PX_NONE && sources_in(&run->ops[i], value.reg)) {
+        if (value.reg != PX_NONE && can_take(run, i, value.reg)) {
             run->in[i] = (uint8_t)sources_in(&run->ops[i], value.reg);
             value.reads += (uint32_t)__builtin_popcount(run->in[i]);
             value.last = i;
@@ -153,11 +163,12 @@ static void find_run(const struct planner *p, uint32_t first, struct run *run)
 }
 
 void px_chain_plan(const struct px_program *program, const bool *joins, const bool *skips,
-                   uint32_t *scratch, kn_lane_fn **links)
+                   const struct px_known_form *known, uint32_t *scratch, kn_lane_fn **links)
 {
     struct planner p = {.program = program,
                         .joins = joins,
                         .skips = skips,
+                        .known = known,
                         .chains = kn_chains(),
                         .reads = scratch,
                         .writes = scratch + program->register_count};

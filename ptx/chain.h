@@ -3,10 +3,12 @@
 // (kn_chain.h), and which of them no operation reads from memory.
 #pragma once
 #include "kn_lanes.h"
+#include "known.h"
 #include "program.h"
 
 // Gives each operation that is a link of a chain its function; other entries are left as they are.
 // `joins` are operations that lanes may come to from elsewhere. `skips` are operations that do not
-// exist. `scratch` is memory for two numbers a register.
+// exist. `known` has other forms of operations (known.h). `scratch` is memory for two numbers a
+// register.
 void px_chain_plan(const struct px_program *program, const bool *joins, const bool *skips,
-                   uint32_t *scratch, kn_lane_fn **links);
+                   const struct px_known_form *known, uint32_t *scratch, kn_lane_fn **links);

@@ -16,13 +16,15 @@
 #include "block.h"
 #include "chain.h"
 #include "checker.h"
+#include "index.h"
 #include "layout.h"
 #include "stall.h"
 #include "stepping.h"
 
 enum {
     DIRECT_SOURCES = 3,
-    // Of one operation: meet, step, branch over, together, check, four of affine.h, and itself.
+    // Of one operation: meet, step, branch over, together, check, four of affine.h or a comparison
+    // before a branch, and itself.
     OPS_MOST = 10
 };
 
@@ -66,13 +68,70 @@ static bool has_meet(const struct px_decoder *d, uint32_t i)
     return d->meets[i] && (d->skips[i] || d->checked || d->stepped);
 }
 
+// The comparison of an operation that px_op_branch_row_… can decide for the branch after it. `b`
+// may be PX_NONE.
+struct comparison {
+    kn_lane_fn *run;
+    px_register a, b;
+    int64_t plus; // to b
+    bool flip;    // it is true if the other one is false
+};
+
+// Whether the predicate of a comparison decides the branch that follows.
+static bool decides_branch(const struct px_decoder *d, uint32_t i)
+{
+    const struct px_op *op = &d->program->ops[i], *next = op + 1;
+    return op->code == PX_FORM && op->guard == PX_NONE && op->destinations == 1 &&
+           i + 1 < d->program->op_count && next->code == PX_BRANCH && !d->meets[i + 1] &&
+           next->guard == op->operands[0];
+}
+
+static bool find_comparison(const struct px_decoder *d, uint32_t i, struct comparison *out)
+{
+    const struct px_op *op = &d->program->ops[i];
+    const struct px_known_form *known = d->known.of ? &d->known.of[i] : NULL;
+    if (!known || d->skips[i] || !decides_branch(d, i))
+        return false;
+    const bool constant = known->constant != PX_NONE;
+    const char *name = d->forms[constant ? known->form : op->form].name;
+    char relation[3] = "", type[4] = "";
+    if (sscanf(name, "setp.%2[a-z].%3[su0-9]", relation, type) != 2 || op->sources != 2)
+        return false;
+    const bool equal = !strcmp(relation, "eq") || !strcmp(relation, "ne");
+    const bool is_signed = !strcmp(type, "s32");
+    if (equal ? strcmp(type, "32") : !is_signed && strcmp(type, "u32"))
+        return false;
+    *out = (struct comparison){.a = constant ? known->other : op->operands[1],
+                               .b = constant ? PX_NONE : op->operands[2]};
+    bool less = relation[0] == 'l';
+    const bool or_equal = relation[1] == 'e';
+    if (!constant && px_known_stride(&d->known, out->b)) {
+        out->a = op->operands[2];
+        out->b = op->operands[1];
+        less = !less;
+    }
+    if (px_known_stride(&d->known, out->a) == PX_VARYING ||
+        (!constant && px_known_stride(&d->known, out->b)))
+        return false;
+    if (constant)
+        out->plus = is_signed ? (int32_t)known->value : (int64_t)known->value;
+    out->run = equal       ? px_op_branch_row_eq
+               : is_signed ? px_op_branch_row_lt_s32
+                           : px_op_branch_row_lt_u32;
+    out->flip = equal ? relation[0] == 'n' : !less;
+    // a <= b is a < b + 1, and a > b is not.
+    out->plus += !equal && less == or_equal;
+    return true;
+}
+
 static uint32_t ops_for(const struct px_decoder *d, uint32_t i)
 {
+    struct comparison unused;
     const struct px_op *op = &d->program->ops[i];
     return !d->skips[i] + has_meet(d, i) + (d->stepped && px_step_begins(d->program, i)) +
            is_branched_over(op) + (op->code == PX_FORM_TOGETHER) +
            (!d->skips[i] && px_check_of(d, op)) +
-           (is_affine(d, i) ? px_affine_count(&d->affine, i) : 0);
+           (is_affine(d, i) ? px_affine_count(&d->affine, i) : 0) + find_comparison(d, i, &unused);
 }
 
 static void set_guard(const struct px_decoder *d, const struct px_op *op, struct kn_op *to,
@@ -151,12 +210,13 @@ static void put_form(struct px_decoder *d, const struct px_op *op, struct kn_op 
 // Puts the form of affine.h before an access, and the operations that make its address.
 static struct kn_op *put_affine(struct px_decoder *d, uint32_t i, struct kn_op *to)
 {
-    static const char *const names[2][2] = {{"ld.affine.u32", "ld.affine.s32"},
-                                            {"st.affine.u32", "st.affine.s32"}};
     const struct px_op *ops = d->program->ops, *op = &ops[i];
     const struct px_affine *a = &d->affine.of[i];
-    const bool store = !op->destinations;
-    const struct kn_form *form = &d->forms[kn_form_find(names[store][a->is_signed])];
+    const bool store = !op->destinations, row = px_known_stride(&d->known, a->index) == 1;
+    char name[32];
+    snprintf(name, sizeof name, "%s.affine.%s%s", store ? "st" : "ld", a->is_signed ? "s32" : "u32",
+             row ? ".row" : "");
+    const struct kn_form *form = &d->forms[kn_form_find(name)];
     px_op_start(op, to, form->run[0], form->run[1]);
     to->a = offset_of(d, a->index);
     to->b = offset_of(d, a->base);
@@ -202,6 +262,23 @@ static void put_branch(struct px_decoder *d, uint32_t i, struct kn_op *to)
     set_guard(d, op, to, false);
     to->to = op_at(d, op->target);
     to->count = back_of(d, i, op->target);
+}
+
+// Register 0 of the file is a predicate that is always 0.
+static struct kn_op *put_comparison(const struct px_decoder *d, uint32_t i, struct kn_op *to)
+{
+    struct comparison c;
+    if (!find_comparison(d, i, &c))
+        return to;
+    const struct px_op *op = &d->program->ops[i];
+    px_op_start(op, to, c.run, px_op_nothing);
+    to->d = offset_of(d, op->operands[0]);
+    to->a = offset_of(d, c.a);
+    to->b = c.b == PX_NONE ? 0 : offset_of(d, c.b);
+    to->i = c.plus;
+    to->guard_flip = c.flip ? UINT32_MAX : 0;
+    to->count = (uint32_t)(px_known_stride(&d->known, c.a) * (KN_LANES - 1));
+    return to + 1;
 }
 
 static void put_table(struct px_decoder *d, uint32_t i, struct kn_op *to)
@@ -308,6 +385,7 @@ static struct kn_op *put(struct px_decoder *d, uint32_t i)
         return to + 1;
     case PX_FORM:
         to = is_affine(d, i) ? put_affine(d, i, to) : px_put_check(d, op, to);
+        to = put_comparison(d, i, to);
         put_form(d, op, to);
         return to + 1;
     case PX_WARP_BARRIER:
@@ -397,7 +475,8 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
                                .same = fills,
                                .offsets = out->offsets};
     px_layout_copies(&layout, !d.stepped, out->offsets);
-    if (!flags && (!px_known_find(&d.known, &layout) || !px_affine_find(&d.affine, &layout)))
+    if (!flags && (!px_indices_find(out, &layout) || !px_known_find(&d.known, &layout) ||
+                   !px_affine_find(&d.affine, &layout)))
         goto no_memory;
     layout.pins = d.affine.pins;
     layout.unread = d.known.unread;
@@ -409,8 +488,10 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
     out->file_B = (uint32_t)px_layout(&layout, !flags && !program->waits);
     if (!out->file_B)
         goto no_memory;
+    for (uint32_t i = 0; i < out->index_count; i++)
+        out->indices[i].at = out->offsets[out->indices[i].at];
     if (!flags)
-        px_chain_plan(program, d.meets, d.skips, fills, d.links);
+        px_chain_plan(program, d.meets, d.skips, d.known.of, fills, d.links);
     px_fills_list(out, d.known.unread, fills);
     for (uint32_t i = 0; i < count; i++) {
         const struct kn_op *next = put_all(&d, i);

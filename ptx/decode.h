@@ -11,6 +11,19 @@ struct px_fills {
     uint32_t count;
 };
 
+// A register of 32 bits that is filled in for each warp: the index of each thread in its block, or
+// in the grid.
+struct px_index {
+    uint32_t at;     // its offset in the register file
+    uint32_t thread; // enum px_special: %tid.x, %tid.y or %tid.z; or %warpid
+    uint32_t block;  // plus %ctaid.x, %ctaid.y or %ctaid.z; or PX_NONE
+    uint32_t factor; // times this,
+    uint32_t extent; // or %ntid.x, %ntid.y or %ntid.z; or PX_NONE
+};
+
+// The most of them: four special registers, and others.
+enum { PX_INDICES_SPECIAL = 4, PX_INDICES_MOST = 12 };
+
 struct px_decoded {
     const struct px_program *program;
     struct kn_op *ops; // ends with the end of the kernel
@@ -19,9 +32,11 @@ struct px_decoded {
     uint32_t *at;      // by operation of the program: the first one of ops for it
     uint32_t *offsets; // by register: in the register file, where temporary ones share places
     uint32_t file_B;   // of a register file, a multiple of 64
-    // Registers that are filled in once for a launch, a block, or a warp. Those of a block and a
-    // warp are special registers.
-    struct px_fills launch, block, warp;
+    // Registers that are filled in once for a launch or a block. Those of a block are special
+    // registers.
+    struct px_fills launch, block;
+    struct px_index indices[PX_INDICES_MOST]; // that are filled in for a warp
+    uint32_t index_count;
     struct px_fills ranks; // of `launch`, those with addresses in the block's own shared memory
 };
 
@@ -35,7 +50,8 @@ enum px_decode_flag {
 const struct px_decoded *px_decode(const struct px_program *program, unsigned flags);
 // Bytes of a register of a warp, by its letter (px_register_info).
 uint32_t px_register_size(char letter);
-// Lists the registers that are filled in, in memory for twice the registers of the program;
-// `unread` says by register which ones need not be, or is NULL.
+// Lists the registers that are filled in, in memory for twice the registers of the program. Adds
+// indices in blocks to decoded->indices. `unread` says by register which ones need not be filled
+// in, or is NULL.
 void px_fills_list(struct px_decoded *decoded, const bool *unread, px_register *list);
 void px_decoded_free(struct px_decoded *decoded);

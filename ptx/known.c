@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Finds comparisons with constants, and accesses of shared memory at consecutive addresses.
+// Finds comparisons with constants, and accesses of shared memory at addresses with a pattern.
 //
-// The stride of a register is the difference of its values in neighbouring lanes:
+// The stride of a register is the difference of its values in threads that are neighbours in x:
 //
-//     mov.u32  %r1, %tid.x          1 for a warp in a row (kn_warp.in_row)
+//     mov.u32  %r1, %tid.x          1
 //     shl.b32  %r2, %r1, 2          4
 //     add.s32  %r3, %r2, buffer     4
 //
@@ -16,7 +16,7 @@
 
 #include "alloc.h"
 
-enum { ELEMENT_B = 4, VARYING = INT32_MIN };
+enum { ELEMENT_B = 4, VARYING = PX_VARYING };
 
 struct finder {
     const struct px_layout *layout;
@@ -25,7 +25,7 @@ struct finder {
     int32_t *strides; // by register, or VARYING
     uint32_t *writes; // by register
     int add, sub, shl, mul, mad, load, store;
-    int load_row, store_row;
+    int load_row, load_same, store_row;
 };
 
 static const struct px_register_info *info(const struct finder *f, px_register reg)
@@ -176,6 +176,8 @@ static struct px_known_form access(const struct finder *f, const struct px_op *o
     struct px_known_form k = {.form = -1, .constant = PX_NONE};
     if (op->form == f->load && stride_of(f, op->operands[1]) == ELEMENT_B)
         k.form = f->load_row;
+    else if (op->form == f->load && stride_of(f, op->operands[1]) == 0)
+        k.form = f->load_same;
     else if (op->form == f->store && stride_of(f, op->operands[0]) == ELEMENT_B)
         k.form = f->store_row;
     return k;
@@ -189,20 +191,16 @@ static void note_read(const struct finder *f, px_register reg)
         f->out->unread[f->layout->same[reg]] = false;
 }
 
-static bool is_copied(const struct finder *f, const struct px_op *op)
-{
-    return op->destinations == 1 && op->operands[0] < f->program->register_count &&
-           f->layout->same[op->operands[0]] != op->operands[0];
-}
-
-// Registers that the program writes keep their places.
+// Registers that the program writes keep their places. Also special registers need none, if only
+// skipped operations read them.
 static void find_unread(const struct finder *f)
 {
     for (uint32_t i = 0; i < f->program->register_count; i++)
-        f->out->unread[i] = f->program->registers[i].fill == PX_FILL_CONSTANT;
+        f->out->unread[i] = f->program->registers[i].fill == PX_FILL_CONSTANT ||
+                            f->program->registers[i].fill == PX_FILL_SPECIAL;
     for (uint32_t i = 0; i < f->program->op_count; i++) {
         const struct px_op *op = &f->program->ops[i];
-        if (is_copied(f, op))
+        if (f->layout->skips[i])
             continue;
         note_read(f, op->guard);
         note_read(f, op->members);
@@ -227,12 +225,14 @@ bool px_known_find(struct px_known *out, const struct px_layout *layout)
                        .load = kn_form_find("ld.shared.32:32"),
                        .store = kn_form_find("st.shared.32:32"),
                        .load_row = kn_form_find("ld.shared.32:32.row"),
+                       .load_same = kn_form_find("ld.shared.32:32.same"),
                        .store_row = kn_form_find("st.shared.32:32.row")};
-    out->of = dm_alloc(ops * sizeof *out->of + registers);
-    f.strides = dm_calloc(2 * registers, sizeof *f.strides);
-    if (out->of && f.strides) {
-        out->unread = (bool *)(out->of + ops);
-        f.writes = (uint32_t *)(f.strides + registers);
+    out->of = dm_alloc(ops * sizeof *out->of + registers * (sizeof *f.strides + sizeof(bool)));
+    f.writes = dm_calloc(registers, sizeof *f.writes);
+    if (out->of && f.writes) {
+        f.strides = out->strides = (int32_t *)(out->of + ops);
+        out->unread = (bool *)(f.strides + registers);
+        out->register_count = program->register_count;
         find_strides(&f);
         for (uint32_t i = 0; i < program->op_count; i++) {
             const struct px_op *op = &program->ops[i];
@@ -243,9 +243,11 @@ bool px_known_find(struct px_known *out, const struct px_layout *layout)
                 out->of[i] = access(&f, op);
         }
         find_unread(&f);
+        for (uint32_t i = 0; i < program->register_count; i++)
+            f.strides[i] = f.strides[layout->same[i]];
     }
-    const bool complete = out->of && f.strides;
-    dm_free(f.strides);
+    const bool complete = out->of && f.writes;
+    dm_free(f.writes);
     return complete;
 }
 

@@ -60,14 +60,21 @@ static bool has_rank(const struct px_program *program, const struct px_register_
 void px_fills_list(struct px_decoded *decoded, const bool *unread, px_register *list)
 {
     const struct px_program *program = decoded->program;
-    struct px_fills *const fills[] = {NULL, &decoded->launch, &decoded->block, &decoded->warp};
-    for (int when = AT_LAUNCH; when <= AT_WARP; when++) {
+    struct px_fills *const fills[] = {NULL, &decoded->launch, &decoded->block};
+    for (int when = AT_LAUNCH; when <= AT_BLOCK; when++) {
         fills[when]->registers = list;
         for (uint32_t i = 0; i < program->register_count; i++)
             if ((int)time_of(&program->registers[i]) == when && !(unread && unread[i]))
                 list[fills[when]->count++] = i;
         list += fills[when]->count;
     }
+    for (uint32_t i = 0; i < program->register_count; i++)
+        if (time_of(&program->registers[i]) == AT_WARP && !(unread && unread[i]))
+            decoded->indices[decoded->index_count++] =
+                (struct px_index){.at = decoded->offsets[i],
+                                  .thread = program->registers[i].index,
+                                  .block = PX_NONE,
+                                  .extent = PX_NONE};
     decoded->ranks.registers = list;
     for (uint32_t i = 0; i < program->register_count; i++)
         if (has_rank(program, &program->registers[i]))

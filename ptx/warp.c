@@ -2,7 +2,7 @@
 // Fragments of warps, and the operations that split and join them.
 #include "warp.h"
 
-#include "block.h"
+#include "block_fill.h"
 #include "cluster.h"
 #include "draw.h"
 #include "fault.h"
@@ -162,13 +162,6 @@ void px_warp_start(struct px_warp *warp, const struct kn_op *first, uint32_t lan
         px_stepping_warp(warp->block->stepping, warp);
 }
 
-void px_warp_restart(struct px_warp *warp, uint32_t lanes)
-{
-    warp->w.lanes = lanes;
-    warp->turn = warp->last_turn = warp->backward = 0;
-    activate(warp, lanes);
-}
-
 unsigned px_warp_run(struct px_warp *warp)
 {
     const struct kn_op *op = px_warp_next(warp);
@@ -311,6 +304,41 @@ const struct kn_op *px_op_branch_some(const struct kn_op *op, struct kn_warp *w)
     return go(op, px_warp_of(w));
 }
 
+// An operation before a comparison of 32 bits and the branch that it decides. The values of
+// register a have a known difference from each thread to its neighbour in x, and register b plus
+// kn_op.i is the same for all. So if the first and the last lane agree, the branch is decided, and
+// both operations are skipped. kn_op.count: the difference of the last lane and the first.
+static inline const struct kn_op *decided(const struct kn_op *op, struct kn_warp *w, bool is)
+{
+    const struct kn_op *branch = op + 2;
+    const uint32_t bits = (is ? UINT32_MAX : 0) ^ op->guard_flip;
+    KN_PREDICATE(op->d) = bits;
+    if (bits == branch->guard_flip)
+        KN_GO(op + 3);
+    if (go_alone(branch, px_warp_of(w)))
+        KN_GO(branch->to);
+    return go(branch, px_warp_of(w));
+}
+
+// `all` and `none` are conditions on the least and the greatest value.
+#define BRANCH_ROW(name, T, all, none)                                                             \
+    const struct kn_op *px_op_branch_row_##name(const struct kn_op *op, struct kn_warp *w)         \
+    {                                                                                              \
+        const int64_t first = *KN_REGISTER(T, op->a), last = first + (int32_t)op->count;           \
+        const int64_t limit = *KN_REGISTER(T, op->b) + op->i;                                      \
+        const int64_t least = first < last ? first : last, most = first < last ? last : first;     \
+        if (w->row != KN_LANES || last != (T)last)                                                 \
+            KN_NEXT;                                                                               \
+        if (all)                                                                                   \
+            return decided(op, w, true);                                                           \
+        if (none)                                                                                  \
+            return decided(op, w, false);                                                          \
+        KN_NEXT;                                                                                   \
+    }
+BRANCH_ROW(lt_s32, int32_t, most < limit, least >= limit)
+BRANCH_ROW(lt_u32, uint32_t, most < limit, least >= limit)
+BRANCH_ROW(eq, uint32_t, least == limit && most == limit, limit<least || limit> most)
+
 // A branch to one of a list of targets (kn_op.more has indices of operations, from this one on), by
 // the register a. An index past the end is undefined; the last target is taken. kn_op.i: their
 // number.
@@ -438,18 +466,36 @@ bool px_warp_time_out(struct px_warp *warp)
 
 // ---- ends ----
 
+// All threads of a warp, which had not diverged, have ended: starts the next warp in its place.
+static inline const struct kn_op *start_next(struct px_warp *warp)
+{
+    struct px_block *block = warp->block;
+    warp->index = ++block->next_warp;
+    px_fill_warp(block, warp->w.r, warp->index);
+    warp->w.lanes = px_block_lanes(block, warp->index);
+    warp->turn = warp->last_turn = warp->backward = 0;
+    activate(warp, warp->w.lanes);
+    return block->decoded->ops;
+}
+
+static __attribute__((noinline)) const struct kn_op *end_lanes(const struct kn_op *op,
+                                                               struct kn_warp *w, uint32_t lanes)
+{
+    const struct kn_op *next = px_warp_end(px_warp_of(w), lanes, op + 1);
+    if (!next)
+        return NULL;
+    KN_GO(next);
+}
+
 const struct kn_op *px_op_exit(const struct kn_op *op, struct kn_warp *w)
 {
     struct px_warp *warp = px_warp_of(w);
     const uint32_t lanes = kn_mask_of(op, w);
     if (!lanes)
         KN_NEXT;
-    if (lanes == w->active && !warp->count && px_block_start_next(warp->block))
-        KN_GO(warp->block->decoded->ops);
-    const struct kn_op *next = px_warp_end(warp, lanes, op + 1);
-    if (!next)
-        return NULL;
-    KN_GO(next);
+    if (lanes == w->active && !warp->count && warp->block->next_warp + 1 < warp->block->in_place)
+        KN_GO(start_next(warp));
+    return end_lanes(op, w, lanes);
 }
 
 // A fragment that waits lets others run.

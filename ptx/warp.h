@@ -76,8 +76,6 @@ static inline struct px_warp *px_warp_of(struct kn_warp *w)
 
 // Makes all `lanes` ready at the first operation.
 void px_warp_start(struct px_warp *warp, const struct kn_op *first, uint32_t lanes);
-// Makes all `lanes` active at once. Precondition: no fragment is left, and the warp is not stepped.
-void px_warp_restart(struct px_warp *warp, uint32_t lanes);
 // Runs the warp until it stops: see enum px_stop and KN_STOP_FAULT. Other warps of the block may
 // have run after it (px_block_turn); the result is that of the last one, px_block.current.
 unsigned px_warp_run(struct px_warp *warp);
@@ -120,6 +118,7 @@ bool px_warp_time_out(struct px_warp *warp);
 const struct kn_op *px_warp_end(struct px_warp *warp, uint32_t lanes, const struct kn_op *next);
 // The operations of this room, for decode.c.
 kn_lane_fn px_op_jump, px_op_jump_some, px_op_branch, px_op_branch_some, px_op_branch_table,
-    px_op_meet, px_op_meet_first, px_op_nothing, px_op_together, px_op_exit, px_op_trap,
-    px_op_breakpoint, px_op_barrier, px_op_barrier_all, px_op_cluster_barrier, px_op_phase_wait,
-    px_op_unsupported, px_op_clock, px_op_yield, px_op_builtin;
+    px_op_branch_row_lt_s32, px_op_branch_row_lt_u32, px_op_branch_row_eq, px_op_meet,
+    px_op_meet_first, px_op_nothing, px_op_together, px_op_exit, px_op_trap, px_op_breakpoint,
+    px_op_barrier, px_op_barrier_all, px_op_cluster_barrier, px_op_phase_wait, px_op_unsupported,
+    px_op_clock, px_op_yield, px_op_builtin;

@@ -6,15 +6,15 @@
 #include "kn_register.h"
 
 #pragma GCC visibility push(hidden)
-kn_register_copy_fn KN_JOIN(kn_register_copy, KN_SET);
+kn_register_add_fn KN_JOIN(kn_register_add, KN_SET);
 #pragma GCC visibility pop
 
-void KN_JOIN(kn_register_copy, KN_SET)(uint32_t *to, const uint32_t *from)
+void KN_JOIN(kn_register_add, KN_SET)(uint32_t *to, const uint32_t *from, uint32_t base)
 {
     uint32_t *const d = __builtin_assume_aligned(to, 64);
     const uint32_t *const a = __builtin_assume_aligned(from, 64);
     KN_EACH_LANE
-    d[i] = a[i];
+    d[i] = a[i] + base;
 }
 
 #if KN_HAVE_CHAINS

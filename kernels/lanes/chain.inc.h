@@ -11,6 +11,7 @@
 #pragma GCC visibility push(hidden)
 extern const struct kn_chain KN_JOIN(kn_chains_arithmetic, KN_SET)[];
 extern const struct kn_chain KN_JOIN(kn_chains_approx, KN_SET)[];
+extern const struct kn_chain KN_JOIN(kn_chains_row, KN_SET)[];
 #pragma GCC visibility pop
 
 // Values are passed on only if a call of the next operation is a jump, in as many vectors as the

@@ -33,6 +33,7 @@
     X(matrix_quad, set)                                                                            \
     X(matrix_move, set)                                                                            \
     X(memory, set)                                                                                 \
+    X(row, set)                                                                                    \
     X(atomic, set)                                                                                 \
     X(surface, set)                                                                                \
     X(surface_reduce, set)                                                                         \

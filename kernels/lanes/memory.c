@@ -291,15 +291,17 @@ STORE_LIST(STORE_SOME, local)
 // ---- affine addresses ----
 
 // The place of 32 consecutive elements of 4 bytes: register b, which is uniform, plus 4 times
-// register a, plus kn_op.i; or NULL. Indices may not wrap from `edge` - 1 to `edge`.
-static inline char *affine_place(const struct kn_op *op, struct kn_warp *w, uint32_t edge)
+// register a, plus kn_op.i; or NULL. Indices may not wrap from `edge` - 1 to `edge`. If `row` is
+// true, they are known to be consecutive in threads that are neighbours in x.
+KN_INLINE char *affine_place(const struct kn_op *op, struct kn_warp *w, uint32_t edge, bool row)
 {
     const uint32_t *index = KN_REGISTER(uint32_t, op->a);
     const struct kn_memory *m = w->memory;
     const int64_t first = edge ? (int32_t)*index : (int64_t)*index;
     const uint64_t at = *KN_REGISTER(uint64_t, op->b) + (uint64_t)first * sizeof(uint32_t) + op->u;
     w->at = op + op->count;
-    if (!kn_is_consecutive_32(index, 1) || *index - edge > UINT32_MAX - (KN_LANES - 1) ||
+    const bool consecutive = row ? w->row == KN_LANES : kn_is_consecutive_32(index, 1);
+    if (!consecutive || *index - edge > UINT32_MAX - (KN_LANES - 1) ||
         !kn_are_inside_64(&at, 0, m->device_first, m->device_end - m->device_first, 1,
                           KN_LANES * sizeof(uint32_t), sizeof(uint32_t)))
         return NULL;
@@ -308,10 +310,10 @@ static inline char *affine_place(const struct kn_op *op, struct kn_warp *w, uint
 
 // An access to such a place goes on after the kn_op.count operations that follow, which compute the
 // address and access memory for any indices. Otherwise it does nothing.
-#define AFFINE(name, edge)                                                                         \
+#define AFFINE(name, edge, row)                                                                    \
     KN_OPERATION(load_affine_##name##_all)                                                         \
     {                                                                                              \
-        const uint32_t *from = (const uint32_t *)(const void *)affine_place(op, w, edge);          \
+        const uint32_t *from = (const uint32_t *)(const void *)affine_place(op, w, edge, row);     \
         if (!from)                                                                                 \
             KN_NEXT;                                                                               \
         uint32_t *d = KN_REGISTER(uint32_t, op->d);                                                \
@@ -322,7 +324,7 @@ static inline char *affine_place(const struct kn_op *op, struct kn_warp *w, uint
     }                                                                                              \
     KN_OPERATION(store_affine_##name##_all)                                                        \
     {                                                                                              \
-        uint32_t *to = (uint32_t *)(void *)affine_place(op, w, edge);                              \
+        uint32_t *to = (uint32_t *)(void *)affine_place(op, w, edge, row);                         \
         if (!to)                                                                                   \
             KN_NEXT;                                                                               \
         const uint32_t *from = KN_REGISTER(uint32_t, op->c);                                       \
@@ -331,8 +333,10 @@ static inline char *affine_place(const struct kn_op *op, struct kn_warp *w, uint
         to[i] = from[i];                                                                           \
         KN_GO(op + op->count + 1);                                                                 \
     }
-AFFINE(u32, 0)
-AFFINE(s32, 0x80000000)
+AFFINE(u32, 0, false)
+AFFINE(s32, 0x80000000, false)
+AFFINE(u32_row, 0, true)
+AFFINE(s32_row, 0x80000000, true)
 KN_OPERATION(affine_some)
 {
     KN_NEXT;
@@ -344,41 +348,6 @@ KN_OPERATION(affine_some)
             operation##_all, affine_some                                                           \
         }                                                                                          \
     }
-
-// ---- known patterns ----
-
-// Addresses in shared memory that are consecutive if the warp's threads are in a row.
-static inline char *row_place(const struct kn_op *op, const struct kn_warp *w)
-{
-    const struct kn_memory *m = w->memory;
-    const uint32_t at = *KN_REGISTER(uint32_t, op->a) + (uint32_t)op->u;
-    const bool inside = at < m->shared_B && m->shared_B - at >= KN_LANES * sizeof(uint32_t);
-    return w->in_row && inside && !(at % sizeof(uint32_t)) ? m->shared + at : NULL;
-}
-
-KN_OPERATION(load_shared_row_all)
-{
-    const uint32_t *from = (const uint32_t *)(const void *)row_place(op, w);
-    if (__builtin_expect(!from, 0))
-        return load_shared_32_32_all(op, w);
-    uint32_t *d = KN_REGISTER(uint32_t, op->d);
-    KN_EACH_LANE
-    d[i] = from[i];
-    KN_NEXT;
-}
-
-KN_OPERATION(store_shared_row_all)
-{
-    uint32_t *to = (uint32_t *)(void *)row_place(op, w);
-    if (__builtin_expect(!to, 0))
-        return store_shared_32_32_all(op, w);
-    const uint32_t *from = KN_REGISTER(uint32_t, op->b);
-    KN_EACH_LANE
-    to[i] = from[i];
-    KN_NEXT;
-}
-#define load_shared_row_some load_shared_32_32_some
-#define store_shared_row_some store_shared_32_32_some
 
 #define SPACE_generic "generic."
 #define SPACE_shared "shared."
@@ -469,7 +438,9 @@ const struct kn_form KN_FAMILY(memory)[] = {
     AFFINE_ROW(load_affine_s32, "ld.affine.s32", "w=wli"),
     AFFINE_ROW(store_affine_u32, "st.affine.u32", "=wlwi"),
     AFFINE_ROW(store_affine_s32, "st.affine.s32", "=wlwi"),
-    KN_ROW(load_shared_row, "ld.shared.32:32.row", "w=wi"),
-    KN_ROW(store_shared_row, "st.shared.32:32.row", "=wwi"),
+    AFFINE_ROW(load_affine_u32_row, "ld.affine.u32.row", "w=wli"),
+    AFFINE_ROW(load_affine_s32_row, "ld.affine.s32.row", "w=wli"),
+    AFFINE_ROW(store_affine_u32_row, "st.affine.u32.row", "=wlwi"),
+    AFFINE_ROW(store_affine_s32_row, "st.affine.s32.row", "=wlwi"),
     {0},
 };
