@@ -144,12 +144,13 @@ static uint64_t window_of(const struct px_grid *grid, uint32_t space)
                                    : grid->host->local_window;
 }
 
-void px_fill_launch(const struct px_block *block, char *file)
+void px_fill_launch(const struct px_block *block, char *file, bool fresh)
 {
     const struct px_grid *grid = block->grid;
     const struct px_decoded *decoded = block->decoded;
     *(uint32_t *)(void *)file = 0; // the predicate of operations without a guard
-    for (uint32_t n = 0; n < decoded->launch.count; n++) {
+    const uint32_t count = fresh ? decoded->launch.count : decoded->changing;
+    for (uint32_t n = 0; n < count; n++) {
         const px_register reg = decoded->launch.registers[n];
         const struct px_register_info *r = &grid->program->registers[reg];
         char *to = file + decoded->offsets[reg];

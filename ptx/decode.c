@@ -17,6 +17,7 @@
 #include "chain.h"
 #include "checker.h"
 #include "layout.h"
+#include "spare.h"
 #include "stall.h"
 #include "stepping.h"
 
@@ -369,6 +370,8 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
                            .checked = flags & PX_DECODE_CHECKED,
                            .stepped = flags & PX_DECODE_STEPPED};
     d.forms = kn_forms(&d.form_count);
+    static _Atomic uint64_t decoded;
+    out->number = atomic_fetch_add_explicit(&decoded, 1, memory_order_relaxed) + 1;
     out->program = program;
     out->ops = (struct kn_op *)(out + 1);
     d.links = (kn_lane_fn **)(out->ops + most);
@@ -446,5 +449,7 @@ const struct px_decoded *px_decode(const struct px_program *program, unsigned fl
 
 void px_decoded_free(struct px_decoded *decoded)
 {
+    if (decoded)
+        px_spare_drop(decoded);
     dm_free(decoded);
 }

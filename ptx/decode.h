@@ -13,6 +13,7 @@ struct px_fills {
 
 struct px_decoded {
     const struct px_program *program;
+    uint64_t number;   // differs from that of every other one of the process, also after its end
     struct kn_op *ops; // ends with the end of the kernel
     uint32_t op_count;
     kn_lane_fn **met;  // by operation of ops: what px_op_meet_first runs for some lanes
@@ -22,6 +23,7 @@ struct px_decoded {
     // Registers that are filled in once for a launch, a block, or a warp. Those of a block and a
     // warp are special registers.
     struct px_fills launch, block, warp;
+    uint32_t changing;     // the first ones of `launch`: those that differ between launches
     struct px_fills ranks; // of `launch`, those with addresses in the block's own shared memory
 };
 

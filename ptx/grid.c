@@ -15,6 +15,7 @@
 #include "fault.h"
 #include "guard.h"
 #include "kn_float.h"
+#include "spare.h"
 #include "stall.h"
 #include "watch.h"
 
@@ -37,8 +38,9 @@ struct run {
     bool together;             // blocks may wait for each other
     int64_t budget;            // of a warp in a turn: backward branches
     uint64_t first, next, end; // clusters
-    struct place *places;
+    struct place *places;      // `first_place`, or an array of the heap
     uint32_t count, capacity;
+    struct place first_place;
     struct px_block *volatile current;
     bool failed, ended, turn;
     bool limited;       // time limits have passed before this turn
@@ -50,15 +52,20 @@ struct run {
 static bool add_place(struct run *run)
 {
     if (run->count == run->capacity) {
-        const uint32_t more = run->capacity ? 2 * run->capacity : 4;
-        struct place *grown = dm_realloc(run->places, more * sizeof *grown);
+        const uint32_t more = 4 * run->capacity;
+        const bool moves = run->places == &run->first_place;
+        struct place *grown = dm_realloc(moves ? NULL : run->places, more * sizeof *grown);
         if (!grown)
             return false;
+        if (moves)
+            *grown = run->first_place;
         run->places = grown;
         run->capacity = more;
     }
     struct place *p = &run->places[run->count];
-    *p = (struct place){.cluster = px_cluster_new(run->grid, run->decoded, run->single)};
+    *p = (struct place){.cluster = px_spare_take(run->grid, run->decoded, run->single)};
+    if (!p->cluster)
+        p->cluster = px_cluster_new(run->grid, run->decoded, run->single);
     run->count += p->cluster != NULL;
     return p->cluster;
 }
@@ -209,13 +216,12 @@ static uint32_t find_stall(struct run *run, struct px_block *const **blocks)
 
 static int run_all(struct run *run)
 {
-    const uint64_t size_B = px_block_size(run->grid, run->decoded, run->single);
     const uint64_t clusters = run->end - run->next;
     uint64_t places = run->grid->cooperative && run->together ? clusters : 1;
     do {
         while (run->count < places)
             if (!add_place(run))
-                return fail_memory(run->grid, size_B);
+                return fail_memory(run->grid, px_block_size(run->grid, run->decoded, run->single));
         struct dm_fault fault;
         if (dm_guarded(run_turn, run, &fault)) {
             px_fail_fault(run->current->current, &fault);
@@ -258,6 +264,8 @@ int px_run(struct px_grid *grid, uint64_t first, uint64_t end)
     run.together = program->waits || grid->cooperative || count > 1;
     run.single = !program->uses_barriers && !run.together;
     run.budget = budget_of(&run);
+    run.places = &run.first_place;
+    run.capacity = 1;
     grid->lines = (struct px_lines){0};
     grid->asserted = 0;
     const struct kn_float_state state = kn_float_enter();
@@ -270,8 +278,12 @@ int px_run(struct px_grid *grid, uint64_t first, uint64_t end)
     dm_free(grid->lines.bytes);
     for (uint32_t i = 0; i < run.count; i++) {
         px_stall_finish(&run.places[i].stall);
-        px_cluster_free(run.places[i].cluster);
+        if (r)
+            px_cluster_free(run.places[i].cluster);
+        else
+            px_spare_give(run.places[i].cluster);
     }
-    dm_free(run.places);
+    if (run.places != &run.first_place)
+        dm_free(run.places);
     return r;
 }

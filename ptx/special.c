@@ -18,12 +18,15 @@ int px_special_find(const char *name, size_t length)
     return -1;
 }
 
-enum time { NEVER, AT_LAUNCH, AT_BLOCK, AT_WARP };
+// ONCE: at the first launch, because the value is the same in all launches.
+enum time { NEVER, AT_LAUNCH, ONCE, AT_BLOCK, AT_WARP };
 
 static enum time time_of(const struct px_register_info *r)
 {
     if (r->fill == PX_FILL_BY_OPS)
         return NEVER;
+    if (r->fill == PX_FILL_CONSTANT || r->fill == PX_FILL_FUNCTION)
+        return ONCE;
     if (r->fill != PX_FILL_SPECIAL)
         return AT_LAUNCH;
     switch ((enum px_special)r->index) {
@@ -32,6 +35,13 @@ static enum time time_of(const struct px_register_info *r)
     case PX_SPECIAL_TID_Z:
     case PX_SPECIAL_WARPID:
         return AT_WARP;
+    case PX_SPECIAL_LANEID:
+    case PX_SPECIAL_LANEMASK_EQ:
+    case PX_SPECIAL_LANEMASK_LE:
+    case PX_SPECIAL_LANEMASK_LT:
+    case PX_SPECIAL_LANEMASK_GE:
+    case PX_SPECIAL_LANEMASK_GT:
+        return ONCE;
     case PX_SPECIAL_CTAID_X:
     case PX_SPECIAL_CTAID_Y:
     case PX_SPECIAL_CTAID_Z:
@@ -60,13 +70,19 @@ static bool has_rank(const struct px_program *program, const struct px_register_
 void px_fills_list(struct px_decoded *decoded, const bool *unread, px_register *list)
 {
     const struct px_program *program = decoded->program;
-    struct px_fills *const fills[] = {NULL, &decoded->launch, &decoded->block, &decoded->warp};
+    struct px_fills *const fills[] = {NULL, &decoded->launch, &decoded->launch, &decoded->block,
+                                      &decoded->warp};
     for (int when = AT_LAUNCH; when <= AT_WARP; when++) {
-        fills[when]->registers = list;
+        struct px_fills *to = fills[when];
+        if (!to->registers)
+            to->registers = list;
         for (uint32_t i = 0; i < program->register_count; i++)
-            if ((int)time_of(&program->registers[i]) == when && !(unread && unread[i]))
-                list[fills[when]->count++] = i;
-        list += fills[when]->count;
+            if ((int)time_of(&program->registers[i]) == when && !(unread && unread[i])) {
+                *list++ = i;
+                to->count++;
+            }
+        if (when == AT_LAUNCH)
+            decoded->changing = to->count;
     }
     decoded->ranks.registers = list;
     for (uint32_t i = 0; i < program->register_count; i++)
