@@ -117,7 +117,7 @@ void px_block_init(struct px_block *block, struct px_grid *grid, const struct px
         block->warps[i].w.local_B = local_B;
         block->warps[i].w.in_row = is_in_rows(grid);
         memset(at, 0, decoded->file_B);
-        px_fill_launch(block, at, true);
+        px_fill_launch(block, at);
         px_fill_warp(block, at, i);
     }
     block->memory.shared = block->own_shared = at;
@@ -136,11 +136,11 @@ bool px_block_renew(struct px_block *block, struct px_grid *grid, bool single)
         block->memory.shared_B != px_shared_size(grid) || warps->w.local_B != local_size(grid))
         return false;
     bind(block, grid);
-    memset(block->objects.recent, 0, sizeof block->objects.recent);
+    for (int i = 0; i < KN_OBJECTS_RECENT; i++)
+        block->objects.recent[i].object = NULL;
     block->moved = false;
     for (uint32_t i = 0; i < (single ? 1 : block->warp_count); i++) {
-        memset(warps[i].w.r, 0, block->decoded->file_B);
-        px_fill_launch(block, warps[i].w.r, false);
+        px_fill_again(block, warps[i].w.r, warps[i].index);
     }
     return true;
 }
@@ -150,9 +150,13 @@ void px_block_start(struct px_block *block, uint64_t linear)
     const struct px_grid *grid = block->grid;
     const struct kn_op *first = block->decoded->ops;
     block->linear = linear;
-    block->number[0] = (uint32_t)(linear % grid->blocks[0]);
-    block->number[1] = (uint32_t)(linear / grid->blocks[0] % grid->blocks[1]);
-    block->number[2] = (uint32_t)(linear / grid->blocks[0] / grid->blocks[1]);
+    block->number[0] = (uint32_t)linear;
+    block->number[1] = block->number[2] = 0;
+    if (linear >= grid->blocks[0]) {
+        block->number[0] = (uint32_t)(linear % grid->blocks[0]);
+        block->number[1] = (uint32_t)(linear / grid->blocks[0] % grid->blocks[1]);
+        block->number[2] = (uint32_t)(linear / grid->blocks[0] / grid->blocks[1]);
+    }
     memset(block->own_shared, 0, px_up(px_shared_size(grid), KN_SHARED_ROOM_B));
     block->running = block->warp_count;
     block->next_warp = 0;

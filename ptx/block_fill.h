@@ -20,11 +20,12 @@ static inline uint32_t px_shared_size(const struct px_grid *grid)
 // A special register that does not depend on the thread should be filled in as rarely as possible:
 // decode.c (time_of) says when.
 // Those that are the same in all blocks of a launch, in all warps of a block, and in a warp.
-// `fresh`: the file has not been filled in for a launch before; else the registers that are the
-// same in all launches are left out.
-void px_fill_launch(const struct px_block *block, char *file, bool fresh);
+void px_fill_launch(const struct px_block *block, char *file);
 void px_fill_block(const struct px_block *block, char *file);
 void px_fill_warp(const struct px_block *block, char *file, uint32_t warp);
+// Fills in a file that an earlier launch of the program has used for `warp`: the registers of a
+// launch and a warp, and those that must be 0.
+void px_fill_again(const struct px_block *block, char *file, uint32_t warp);
 // Writes those of a warp to `to`, one after the other: PX_INDEX_B bytes for each of decoded->warp.
 // block->indices has the lists of all warps, and px_fill_warp copies from there.
 void px_fill_list(const struct px_block *block, char *to, uint32_t warp);

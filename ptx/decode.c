@@ -20,10 +20,12 @@
 #include "spare.h"
 #include "stall.h"
 #include "stepping.h"
+#include "unwritten.h"
 
 enum {
     DIRECT_SOURCES = 3,
     // Of one operation: meet, step, branch over, together, check, four of affine.h, and itself.
+    CLEARED_MOST = 8, // registers; more are cleared faster with the rest of the file
     OPS_MOST = 10
 };
 
@@ -349,6 +351,17 @@ static const struct kn_op *put_all(struct px_decoder *d, uint32_t i)
     return next;
 }
 
+// The registers of an earlier launch that must be cleared.
+static void list_unwritten(struct px_decoder *d, const bool *unwritten, px_register *list)
+{
+    struct px_decoded *out = d->out;
+    out->unwritten.registers = list;
+    for (uint32_t i = 0; i < d->program->register_count; i++)
+        if (unwritten[i] && !(d->known.unread && d->known.unread[i]))
+            list[out->unwritten.count++] = i;
+    out->clears_all = out->unwritten.count > CLEARED_MOST;
+}
+
 static struct px_decoded *decode(const struct px_program *program, unsigned flags)
 {
     const uint64_t count = program->op_count;
@@ -361,7 +374,7 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
     const uint64_t size_B = sizeof(struct px_decoded) + most * sizeof(struct kn_op) +
                             (count + most) * sizeof(kn_lane_fn *) +
                             (count + 1) * (2 * sizeof(uint32_t) + 3 * sizeof(bool)) +
-                            (3ull * program->register_count + more) * sizeof(uint32_t);
+                            (4ull * program->register_count + more) * sizeof(uint32_t);
     struct px_decoded *out = dm_calloc(1, size_B);
     if (!out)
         return NULL;
@@ -379,7 +392,7 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
     out->at = (uint32_t *)(out->met + most);
     out->offsets = out->at + count + 1;
     px_register *fills = out->offsets + program->register_count;
-    d.more = fills + 2 * (size_t)program->register_count;
+    d.more = fills + 3 * (size_t)program->register_count;
     d.acts = d.more + more;
     d.meets = (bool *)(d.acts + count + 1);
     d.skips = d.meets + count + 1;
@@ -414,7 +427,12 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
         goto no_memory;
     if (!flags)
         px_chain_plan(program, d.meets, d.skips, fills, d.links);
-    px_fills_list(out, d.known.unread, fills);
+    bool *unwritten = dm_calloc(program->register_count + 1ul, sizeof *unwritten);
+    out->clears_all = !unwritten || !px_unwritten_find(program, fills, unwritten);
+    px_register *list = px_fills_list(out, d.known.unread, fills);
+    if (!out->clears_all)
+        list_unwritten(&d, unwritten, list);
+    dm_free(unwritten);
     for (uint32_t i = 0; i < count; i++) {
         const struct kn_op *next = put_all(&d, i);
         assert(next == op_at(&d, i + 1)); // ops_for has the same rules

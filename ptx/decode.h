@@ -23,7 +23,10 @@ struct px_decoded {
     // Registers that are filled in once for a launch, a block, or a warp. Those of a block and a
     // warp are special registers.
     struct px_fills launch, block, warp;
-    uint32_t changing;     // the first ones of `launch`: those that differ between launches
+    uint32_t changing; // the first ones of `launch`: those that differ between launches
+    // Those that must be cleared before another launch uses the register file (unwritten.h).
+    struct px_fills unwritten;
+    bool clears_all;       // or the whole file, instead of the list
     struct px_fills ranks; // of `launch`, those with addresses in the block's own shared memory
 };
 
@@ -38,6 +41,6 @@ const struct px_decoded *px_decode(const struct px_program *program, unsigned fl
 // Bytes of a register of a warp, by its letter (px_register_info).
 uint32_t px_register_size(char letter);
 // Lists the registers that are filled in, in memory for twice the registers of the program;
-// `unread` says by register which ones need not be, or is NULL.
-void px_fills_list(struct px_decoded *decoded, const bool *unread, px_register *list);
+// `unread` says by register which ones need not be, or is NULL. Returns the end of the list.
+px_register *px_fills_list(struct px_decoded *decoded, const bool *unread, px_register *list);
 void px_decoded_free(struct px_decoded *decoded);

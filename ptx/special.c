@@ -67,7 +67,7 @@ static bool has_rank(const struct px_program *program, const struct px_register_
     return r->fill == PX_FILL_VARIABLE && program->module->variables[r->index].space == PX_SHARED;
 }
 
-void px_fills_list(struct px_decoded *decoded, const bool *unread, px_register *list)
+px_register *px_fills_list(struct px_decoded *decoded, const bool *unread, px_register *list)
 {
     const struct px_program *program = decoded->program;
     struct px_fills *const fills[] = {NULL, &decoded->launch, &decoded->launch, &decoded->block,
@@ -88,4 +88,5 @@ void px_fills_list(struct px_decoded *decoded, const bool *unread, px_register *
     for (uint32_t i = 0; i < program->register_count; i++)
         if (has_rank(program, &program->registers[i]))
             list[decoded->ranks.count++] = i;
+    return list + decoded->ranks.count;
 }

@@ -35,8 +35,8 @@ struct em_context {
 
     unsigned usage;    // a created context starts with 1; each retain or cuCtxAttach adds 1
     unsigned attached; // the part of `usage` that cuCtxAttach added
-    uint64_t limit[DM_LIMIT_COUNT];
-    unsigned limits_fixed;              // bits: limits that cannot be set any more
+    uint64_t limit[DM_LIMIT_COUNT]; // written atomically, because launches read it without em_lock
+    unsigned limits_fixed;          // bits: limits that cannot be set any more
     struct em_kernel_heap *kernel_heap; // of malloc in kernels (kernel_heap.h); or NULL
     CUfunc_cache cache_config;
     struct em_context *previous, *next;              // in the list of all contexts that are alive
