@@ -157,7 +157,9 @@ void px_block_start(struct px_block *block, uint64_t linear)
         block->number[1] = (uint32_t)(linear / grid->blocks[0] % grid->blocks[1]);
         block->number[2] = (uint32_t)(linear / grid->blocks[0] / grid->blocks[1]);
     }
-    memset(block->own_shared, 0, px_up(px_shared_size(grid), KN_SHARED_ROOM_B));
+    const uint64_t shared_B = px_up(px_shared_size(grid), KN_SHARED_ROOM_B);
+    if (shared_B)
+        memset(block->own_shared, 0, shared_B);
     block->running = block->warp_count;
     block->next_warp = 0;
     block->started = false;

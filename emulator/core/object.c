@@ -419,26 +419,37 @@ static struct em_object *try_pin(uint64_t handle)
     return NULL;
 }
 
+// Explains why no object of the type could be pinned, or tries again.
+static __attribute__((noinline, cold)) CUresult pin_failed(enum em_type type, uint64_t handle,
+                                                           CUresult code, struct em_object *other,
+                                                           struct em_object **out)
+{
+    if (other)
+        em_object_unpin(other);
+    em_lock_briefly();
+    CUresult r = em_object_get_(type, handle, code, &other);
+    em_unlock();
+    // Another thread may just have created an object with this handle, which the program must have
+    // guessed.
+    return r ? r : em_object_pin_(type, handle, code, out);
+}
+
 CUresult em_object_pin_(enum em_type type, uint64_t handle, CUresult code, struct em_object **out)
 {
     em_assert_unlocked();
-    for (;;) {
-        struct em_object *object = try_pin(handle);
-        if (em_likely(object)) {
-            if (em_likely(object->handle == handle && object->type == type)) {
-                *out = object;
-                return CUDA_SUCCESS;
-            }
-            em_object_unpin(object);
-        }
-        em_lock_briefly();
-        CUresult r = em_object_get_(type, handle, code, &object);
-        em_unlock();
-        if (r)
-            return r;
-        // Another thread has just created an object with this handle, which the program must have
-        // guessed.
-    }
+    struct em_object *object = try_pin(handle);
+    if (em_unlikely(!object || object->handle != handle || object->type != type))
+        return pin_failed(type, handle, code, object, out);
+    *out = object;
+    return CUDA_SUCCESS;
+}
+
+// The handle was retired during the call, so em_object_end left the slot to the last user.
+static __attribute__((noinline, cold)) void free_unpinned(struct em_object *object, uint32_t index)
+{
+    em_lock();
+    free_slot(object, index);
+    em_unlock();
 }
 
 void em_object_unpin(struct em_object *object)
@@ -446,17 +457,15 @@ void em_object_unpin(struct em_object *object)
     em_assert_unlocked();
     uint32_t index = index_of(object);
     uint64_t before = em_count(&slot_at(index)->pins, (uint64_t)-1);
-    if (em_likely(before & PIN_VALID || (before & PIN_COUNT) > 1))
-        return;
-    // The handle was retired during the call, so em_object_end left the slot to the last user.
-    em_lock();
-    free_slot(object, index);
-    em_unlock();
+    if (em_unlikely(!(before & PIN_VALID || (before & PIN_COUNT) > 1)))
+        free_unpinned(object, index);
 }
 
 struct em_object *em_object_peek(enum em_type type, uint64_t handle)
 {
     em_assert_readable();
+    if (looks_like_pointer(handle) && type_in(handle) != type)
+        return NULL;
     struct slot *slot = slot_of(handle);
     return is_current(slot, handle) && slot->object->type == type ? slot->object : NULL;
 }

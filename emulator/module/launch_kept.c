@@ -47,7 +47,7 @@ CUresult em_launch_keep(const struct em_launch_config *config, struct em_launch_
     struct em_function *f;
     CUresult r = em_function_to_launch(config->function, &f);
     if (!r)
-        r = em_launch_check(config, f);
+        r = em_launch_check(config, f, &(struct em_extent3){0});
     if (!r)
         r = new_kept(f, out);
     if (r)
