@@ -116,6 +116,9 @@ CUresult em_object_get_(enum em_type type, uint64_t handle, CUresult code, struc
                    (struct em_object **)(void *)(out))
 CUresult em_object_pin_(enum em_type type, uint64_t handle, CUresult code, struct em_object **out);
 void em_object_unpin(struct em_object *object);
+// Pins an object whose handle is valid. em_object_unpin must be called without the lock.
+// Precondition: em_lock held.
+void em_object_pin_found(struct em_object *object);
 
 // Returns the object of a handle, or NULL without a report, for callers that only want to know
 // whether a number is a handle. Precondition: em_lock held or shared.

@@ -243,7 +243,6 @@ static void fill(const struct em_launch_config *config, struct em_function *f,
     c->cluster = cluster;
     c->shared_B = config->shared_B;
     c->cooperative = config->attributes.cooperative;
-    em_object_ref(&f->object);
 }
 
 CUresult em_launch_build(const struct em_launch_config *config, struct em_function *f,
@@ -276,6 +275,12 @@ CUresult em_launch_build(const struct em_launch_config *config, struct em_functi
     if (r && c != &space->command)
         dm_free(c);
     return r;
+}
+
+void em_launch_hold(struct em_launch_command *c)
+{
+    em_assert_locked();
+    em_object_ref(&c->function->object);
 }
 
 void em_launch_space_free(struct em_launch_space *space)

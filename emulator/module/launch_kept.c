@@ -94,6 +94,7 @@ CUresult em_launch_prepare(const struct em_launch_kept *kept, struct em_command 
     CUresult r = em_launch_build(&kept->config, kept->function, &space);
     if (r)
         return r;
+    em_launch_hold(space.at);
     r = em_command_clone(&space.at->command, out);
     em_command_release(&space.at->command);
     em_launch_space_free(&space);

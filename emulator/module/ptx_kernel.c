@@ -200,6 +200,7 @@ static void print(void *context, const char *text, size_t size_B, uint64_t recor
 
 static void complain(void *context, const char *line, size_t size_B)
 {
+    em_cancel_off();
     em_kernel_complain(line, size_B);
 }
 
@@ -423,6 +424,9 @@ static CUresult run_grid(const struct em_grid *grid)
     job.host.stepper = em_ptx_step_start(grid, grid->code->name);
     if (should_share(&job))
         job.parts = job.blocks < PARTS_MOST ? job.blocks : PARTS_MOST;
+    // The call may not have disabled cancellation yet (em_launch).
+    if (job.parts > 1 || job.host.stepper || job.host.checks)
+        em_cancel_off();
     if (job.parts > 1)
         em_workers_run(run_part, &job, job.parts);
     else if (job.blocks)
@@ -445,7 +449,7 @@ static CUresult run_grid(const struct em_grid *grid)
 }
 
 static const struct em_executor ptx_executor = {
-    .run = run_grid, .print = print_argument, .prepare = prepare};
+    .run = run_grid, .prepare = prepare, .detaches = true, .print = print_argument};
 
 // ---- life ----
 
