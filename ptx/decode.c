@@ -25,8 +25,8 @@
 enum {
     DIRECT_SOURCES = 3,
     // Of one operation: meet, step, branch over, together, check, four of affine.h, and itself.
-    CLEARED_MOST = 8, // registers; more are cleared faster with the rest of the file
-    OPS_MOST = 10
+    OPS_MOST = 10,
+    CLEARED_MOST = 8 // registers; more are cleared faster with the rest of the file
 };
 
 static uint32_t offset_of(const struct px_decoder *d, px_register reg)
@@ -425,10 +425,10 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
     out->file_B = (uint32_t)px_layout(&layout, !flags && !program->waits);
     if (!out->file_B)
         goto no_memory;
-    if (!flags)
-        px_chain_plan(program, d.meets, d.skips, fills, d.links);
     bool *unwritten = dm_calloc(program->register_count + 1ul, sizeof *unwritten);
     out->clears_all = !unwritten || !px_unwritten_find(program, fills, unwritten);
+    if (!flags)
+        px_chain_plan(program, d.meets, d.skips, fills, d.links);
     px_register *list = px_fills_list(out, d.known.unread, fills);
     if (!out->clears_all)
         list_unwritten(&d, unwritten, list);

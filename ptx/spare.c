@@ -5,11 +5,13 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "single.h"
+
 enum { SPARE_MOST = 16, SPARE_MOST_B = 64 << 10 };
 
 // A thread that takes or gives a place exchanges it, so no two threads have the same one. `of` is a
 // hint that spares launches of other programs the exchange. A place may be put back after its
-// program has ended: then none matches it, because programs have different numbers.
+// program has ended: no other one gets it then, because their numbers differ.
 static struct spare {
     _Atomic uint64_t of;
     struct px_cluster *_Atomic cluster;
@@ -22,7 +24,11 @@ static struct spare *spare_of(uint64_t number)
 
 static struct px_cluster *exchange(struct spare *spare, struct px_cluster *cluster)
 {
-    return atomic_exchange_explicit(&spare->cluster, cluster, memory_order_acq_rel);
+    if (!dm_is_single_threaded())
+        return atomic_exchange_explicit(&spare->cluster, cluster, memory_order_acq_rel);
+    struct px_cluster *before = atomic_load_explicit(&spare->cluster, memory_order_relaxed);
+    atomic_store_explicit(&spare->cluster, cluster, memory_order_relaxed);
+    return before;
 }
 
 struct px_cluster *px_spare_take(struct px_grid *grid, const struct px_decoded *decoded,

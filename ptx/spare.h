@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Places that launches have left (cluster.h). A place for a small block takes longer to prepare
 // than many a kernel runs, so the next launch of the same kernel with blocks of the same size takes
-// it over. A few places are kept, and none after its program has ended.
+// it over. A few places are kept, until their programs end.
 #pragma once
 #include "cluster.h"
 
