@@ -97,6 +97,12 @@ static int open_arena(struct dm_vram *vram)
     return 0;
 }
 
+void dm_vram_prepare(struct dm_vram *vram)
+{
+    if (vram->arena.fd < 0)
+        (void)open_arena(vram);
+}
+
 static int create_slice(struct dm_vram *vram, struct dm_physical *p)
 {
     uint64_t offset;

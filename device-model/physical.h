@@ -27,6 +27,8 @@ struct dm_vram {
 };
 
 int dm_vram_init(struct dm_vram *vram, uint64_t total, uint64_t granule);
+// Opens the file of slices, which the first slice does otherwise, so that a failure does no harm.
+void dm_vram_prepare(struct dm_vram *vram);
 // Precondition: no physical memory of this device is left.
 void dm_vram_finish(struct dm_vram *vram);
 // Change only the committed total. Sizes are rounded up to the granule. Committing returns -ENOMEM

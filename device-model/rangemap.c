@@ -38,7 +38,7 @@ void dm_rangemap_finish(struct dm_rangemap *map)
 // and adds a root.
 static int stock_nodes(struct dm_rangemap *map)
 {
-    while (map->spares < map->height + 2) {
+    while (map->spares < map->height + 1) {
         node *n = dm_alloc(sizeof *n);
         if (!n)
             return -ENOMEM;

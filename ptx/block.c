@@ -69,6 +69,22 @@ static const void *find_object(const struct kn_objects *objects, enum kn_object_
     return host->object(host->context, kind, handle);
 }
 
+// What differs between the launches that may use one place.
+static void bind(struct px_block *block, struct px_grid *grid)
+{
+    const struct px_host *host = grid->host;
+    block->grid = grid;
+    block->memory.parameters = grid->arguments;
+    block->memory.shared_window = host->shared_window;
+    block->memory.local_window = host->local_window;
+    block->memory.device_first = host->device_first;
+    block->memory.device_end = host->device_end;
+    block->memory.foreign = host->foreign;
+    block->memory.owner = host->context;
+    block->memory.objects = host->object ? &block->objects : NULL;
+    block->objects.owner = (void *)(uintptr_t)host;
+}
+
 void px_block_init(struct px_block *block, struct px_grid *grid, const struct px_decoded *decoded,
                    bool single)
 {
@@ -76,27 +92,19 @@ void px_block_init(struct px_block *block, struct px_grid *grid, const struct px
     const uint32_t warps = single ? 1 : warp_count(grid), local_B = local_size(grid);
     // Barriers and fragments, which are large, are not zeroed if that is unnecessary.
     memset(block, 0, single ? offsetof(struct px_block, barriers.of) : sizeof *block);
-    block->grid = grid;
     block->decoded = decoded;
+    memcpy(block->threads, grid->threads, sizeof block->threads);
     block->thread_count = thread_count(grid);
     block->warp_count = warp_count(grid);
     block->single = single;
     block->add = kn_register_add();
     block->warps = (struct px_warp *)(void *)at;
-    block->memory = (struct kn_memory){
-        .shared_B = px_shared_size(grid),
-        .parameters = grid->arguments,
-        .parameters_B = grid->program->module->functions[grid->program->function].parameters_B,
-        .shared_window = grid->host->shared_window,
-        .local_window = grid->host->local_window,
-        .device_first = grid->host->device_first,
-        .device_end = grid->host->device_end,
-        .foreign = grid->host->foreign,
-        .watch = grid->host->checks ? px_checker_watch : NULL,
-        .owner = grid->host->context,
-        .objects = grid->host->object ? &block->objects : NULL};
+    block->memory.shared_B = px_shared_size(grid);
+    block->memory.parameters_B =
+        grid->program->module->functions[grid->program->function].parameters_B;
+    block->memory.watch = grid->host->checks ? px_checker_watch : NULL;
     block->objects.find = find_object;
-    block->objects.owner = (void *)(uintptr_t)grid->host;
+    bind(block, grid);
     at += px_up(warps * sizeof(struct px_warp), 64);
     block->bases = (uint32_t *)(void *)at;
     memset(block->bases, 0, decoded->index_count * sizeof *block->bases);
@@ -121,6 +129,23 @@ void px_block_init(struct px_block *block, struct px_grid *grid, const struct px
         block->warps[i].w.local = at;
 }
 
+// Warps and barriers are as they are before the second block of a launch.
+bool px_block_renew(struct px_block *block, struct px_grid *grid, bool single)
+{
+    struct px_warp *warps = block->warps;
+    if (block->single != single ||
+        memcmp(block->threads, grid->threads, sizeof block->threads) != 0 ||
+        block->memory.shared_B != px_shared_size(grid) || warps->w.local_B != local_size(grid))
+        return false;
+    bind(block, grid);
+    for (int i = 0; i < KN_OBJECTS_RECENT; i++)
+        block->objects.recent[i].object = NULL;
+    block->moved = false;
+    for (uint32_t i = 0; i < (single ? 1 : block->warp_count); i++)
+        px_fill_again(block, warps[i].w.r);
+    return true;
+}
+
 void px_block_start(struct px_block *block, uint64_t linear)
 {
     const struct px_grid *grid = block->grid;
@@ -133,7 +158,9 @@ void px_block_start(struct px_block *block, uint64_t linear)
         block->number[1] = (uint32_t)(linear / grid->blocks[0] % grid->blocks[1]);
         block->number[2] = (uint32_t)(linear / grid->blocks[0] / grid->blocks[1]);
     }
-    memset(block->own_shared, 0, px_up(px_shared_size(grid), KN_SHARED_ROOM_B));
+    const uint64_t shared_B = px_up(px_shared_size(grid), KN_SHARED_ROOM_B);
+    if (shared_B)
+        memset(block->own_shared, 0, shared_B);
     block->running = block->warp_count;
     block->next_warp = 0;
     block->in_place = block->single && !block->stepping && !grid->seed ? block->warp_count : 0;

@@ -24,6 +24,7 @@ struct px_block {
     uint32_t rank;
     char *own_shared; // its shared memory; `memory` has that of the cluster
     uint64_t linear;
+    uint32_t threads[3]; // for which the place was made
     uint32_t thread_count, warp_count;
     uint32_t running;  // warps that have not ended
     uint64_t clock;    // of %clock: grows with each question
@@ -49,6 +50,10 @@ uint64_t px_block_size(const struct px_grid *grid, const struct px_decoded *deco
 // same for all blocks.
 void px_block_init(struct px_block *block, struct px_grid *grid, const struct px_decoded *decoded,
                    bool single);
+// Prepares a place that px_block_init has prepared, and whose last block has ended, for another
+// launch of the same program. Returns false and changes nothing if the launch needs another kind of
+// place.
+bool px_block_renew(struct px_block *block, struct px_grid *grid, bool single);
 // Starts block `linear` of the grid.
 void px_block_start(struct px_block *block, uint64_t linear);
 

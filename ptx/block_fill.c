@@ -144,12 +144,21 @@ static uint64_t window_of(const struct px_grid *grid, uint32_t space)
                                    : grid->host->local_window;
 }
 
-void px_fill_launch(const struct px_block *block, char *file)
+static void read_argument(uint64_t value[2], const char *from, uint32_t size_B)
+{
+    value[0] = value[1] = 0;
+    if (size_B == sizeof *value)
+        memcpy(value, from, sizeof *value);
+    else
+        memcpy(value, from, size_B < 2 * sizeof *value ? size_B : 2 * sizeof *value);
+}
+
+// The first `count` registers of a launch.
+static void fill_launch(const struct px_block *block, char *file, uint32_t count)
 {
     const struct px_grid *grid = block->grid;
     const struct px_decoded *decoded = block->decoded;
-    *(uint32_t *)(void *)file = 0; // the predicate of operations without a guard
-    for (uint32_t n = 0; n < decoded->launch.count; n++) {
+    for (uint32_t n = 0; n < count; n++) {
         const px_register reg = decoded->launch.registers[n];
         const struct px_register_info *r = &grid->program->registers[reg];
         char *to = file + decoded->offsets[reg];
@@ -170,9 +179,7 @@ void px_fill_launch(const struct px_block *block, char *file)
             value[0] = px_function_address(r->index);
             break;
         case PX_FILL_ARGUMENT:
-            memset(value, 0, sizeof value);
-            memcpy(value, (const char *)grid->arguments + r->value,
-                   r->size_B < sizeof value ? r->size_B : sizeof value);
+            read_argument(value, (const char *)grid->arguments + r->value, r->size_B);
             break;
         case PX_FILL_SPECIAL:
             value[0] = special_of_launch(grid, r->index, &per_lane);
@@ -185,6 +192,27 @@ void px_fill_launch(const struct px_block *block, char *file)
         for (int i = 0; per_lane && i < KN_LANES; i++)
             fill_lane(to, r->letter, i, special_of_lane(r->index, i));
     }
+}
+
+void px_fill_launch(const struct px_block *block, char *file)
+{
+    *(uint32_t *)(void *)file = 0; // the predicate of operations without a guard
+    fill_launch(block, file, block->decoded->launch.count);
+}
+
+void px_fill_again(const struct px_block *block, char *file)
+{
+    const struct px_decoded *decoded = block->decoded;
+    const struct px_fills *list = &decoded->unwritten;
+    if (decoded->clears_all) {
+        memset(file, 0, decoded->file_B);
+        px_fill_launch(block, file);
+        return;
+    }
+    for (uint32_t n = 0; n < list->count; n++)
+        fill(file + decoded->offsets[list->registers[n]],
+             decoded->program->registers[list->registers[n]].letter, 0, 0);
+    fill_launch(block, file, decoded->changing);
 }
 
 static uint64_t special_of_block(const struct px_block *block, uint32_t special)

@@ -22,6 +22,9 @@ static inline uint32_t px_shared_size(const struct px_grid *grid)
 // Those that are the same in all blocks of a launch, in all warps of a block, and in a warp.
 void px_fill_launch(const struct px_block *block, char *file);
 void px_fill_block(const struct px_block *block, char *file);
+// Fills in a file that an earlier launch of the program has used: the registers of a launch, and
+// those that must be 0.
+void px_fill_again(const struct px_block *block, char *file);
 // Writes the indices of a warp's threads in the block to `to`: PX_INDEX_B bytes for each of
 // decoded->indices. block->indices has the lists of all warps, and px_fill_warp reads them.
 void px_fill_list(const struct px_block *block, char *to, uint32_t warp);

@@ -66,11 +66,13 @@ struct px_cluster *px_cluster_new(struct px_grid *grid, const struct px_decoded 
 {
     const uint32_t count = px_cluster_count(grid);
     const uint64_t block_B = px_up(px_block_size(grid, decoded, single), 64);
-    struct px_cluster *cluster = dm_alloc(sizeof *cluster + ALIGN_B + count * block_B);
+    const uint64_t size_B = sizeof(struct px_cluster) + ALIGN_B + count * block_B;
+    struct px_cluster *cluster = dm_alloc(size_B);
     bool complete = true;
     if (!cluster)
         return NULL;
-    *cluster = (struct px_cluster){.named = grid->cluster[0] != 0};
+    *cluster = (struct px_cluster){
+        .named = grid->cluster[0] != 0, .size_B = size_B, .program = decoded->number};
     char *at = (char *)px_up((uintptr_t)(cluster + 1), ALIGN_B);
     for (uint32_t i = 0; i < count; i++, at += block_B) {
         cluster->blocks[i] = (struct px_block *)(void *)at;
@@ -95,6 +97,23 @@ struct px_cluster *px_cluster_new(struct px_grid *grid, const struct px_decoded 
         return cluster;
     px_cluster_free(cluster);
     return NULL;
+}
+
+bool px_cluster_is_plain(const struct px_cluster *cluster)
+{
+    const struct px_block *block = cluster->blocks[0];
+    return cluster->count == 1 && !block->checker && !block->stepping;
+}
+
+bool px_cluster_renew(struct px_cluster *cluster, struct px_grid *grid,
+                      const struct px_decoded *decoded, bool single)
+{
+    if (cluster->program != decoded->number || grid->host->checks || grid->host->stepper ||
+        px_cluster_count(grid) != 1 || !px_block_renew(cluster->blocks[0], grid, single))
+        return false;
+    cluster->named = grid->cluster[0] != 0;
+    cluster->phases = 0;
+    return true;
 }
 
 void px_cluster_free(struct px_cluster *cluster)

@@ -19,6 +19,8 @@ struct px_cluster {
     char *shared;             // of several blocks, or NULL
     bool named;               // the launch has named the cluster's size
     struct px_clocks *clocks; // of race.h; NULL: races are not checked
+    uint64_t size_B;          // of its memory
+    uint64_t program;         // px_decoded.number
     struct px_block *blocks[PX_CLUSTER_MOST];
 };
 
@@ -28,6 +30,12 @@ uint32_t px_cluster_count(const struct px_grid *grid);
 struct px_cluster *px_cluster_new(struct px_grid *grid, const struct px_decoded *decoded,
                                   bool single);
 void px_cluster_free(struct px_cluster *cluster);
+// Whether other launches may use the place: it has a single block, and no tools.
+bool px_cluster_is_plain(const struct px_cluster *cluster);
+// Prepares a plain place that a launch has left, and which has run to its end, for another launch
+// of the same program. Returns false if the blocks of the grid have another size.
+bool px_cluster_renew(struct px_cluster *cluster, struct px_grid *grid,
+                      const struct px_decoded *decoded, bool single);
 // Starts the blocks of cluster `index`.
 void px_cluster_start(struct px_cluster *cluster, uint64_t index);
 // Runs all blocks until they have ended, every warp waits, or warps that can run have used up

@@ -18,14 +18,17 @@
 #include "checker.h"
 #include "index.h"
 #include "layout.h"
+#include "spare.h"
 #include "stall.h"
 #include "stepping.h"
+#include "unwritten.h"
 
 enum {
     DIRECT_SOURCES = 3,
     // Of one operation: meet, step, branch over, together, check, four of affine.h or a comparison
     // before a branch, and itself.
-    OPS_MOST = 10
+    OPS_MOST = 10,
+    CLEARED_MOST = 8 // registers; more are cleared faster with the rest of the file
 };
 
 static uint32_t offset_of(const struct px_decoder *d, px_register reg)
@@ -426,6 +429,17 @@ static const struct kn_op *put_all(struct px_decoder *d, uint32_t i)
     return next;
 }
 
+// The registers of an earlier launch that must be cleared.
+static void list_unwritten(struct px_decoder *d, const bool *unwritten, px_register *list)
+{
+    struct px_decoded *out = d->out;
+    out->unwritten.registers = list;
+    for (uint32_t i = 0; i < d->program->register_count; i++)
+        if (unwritten[i] && !(d->known.unread && d->known.unread[i]))
+            list[out->unwritten.count++] = i;
+    out->clears_all = out->unwritten.count > CLEARED_MOST;
+}
+
 static struct px_decoded *decode(const struct px_program *program, unsigned flags)
 {
     const uint64_t count = program->op_count;
@@ -438,7 +452,7 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
     const uint64_t size_B = sizeof(struct px_decoded) + most * sizeof(struct kn_op) +
                             (count + most) * sizeof(kn_lane_fn *) +
                             (count + 1) * (2 * sizeof(uint32_t) + 3 * sizeof(bool)) +
-                            (3ull * program->register_count + more) * sizeof(uint32_t);
+                            (4ull * program->register_count + more) * sizeof(uint32_t);
     struct px_decoded *out = dm_calloc(1, size_B);
     if (!out)
         return NULL;
@@ -447,6 +461,8 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
                            .checked = flags & PX_DECODE_CHECKED,
                            .stepped = flags & PX_DECODE_STEPPED};
     d.forms = kn_forms(&d.form_count);
+    static _Atomic uint64_t decoded;
+    out->number = atomic_fetch_add_explicit(&decoded, 1, memory_order_relaxed) + 1;
     out->program = program;
     out->ops = (struct kn_op *)(out + 1);
     d.links = (kn_lane_fn **)(out->ops + most);
@@ -454,7 +470,7 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
     out->at = (uint32_t *)(out->met + most);
     out->offsets = out->at + count + 1;
     px_register *fills = out->offsets + program->register_count;
-    d.more = fills + 2 * (size_t)program->register_count;
+    d.more = fills + 3 * (size_t)program->register_count;
     d.acts = d.more + more;
     d.meets = (bool *)(d.acts + count + 1);
     d.skips = d.meets + count + 1;
@@ -490,9 +506,14 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
         goto no_memory;
     for (uint32_t i = 0; i < out->index_count; i++)
         out->indices[i].at = out->offsets[out->indices[i].at];
+    bool *unwritten = dm_calloc(program->register_count + 1ul, sizeof *unwritten);
+    out->clears_all = !unwritten || !px_unwritten_find(program, fills, unwritten);
     if (!flags)
         px_chain_plan(program, d.meets, d.skips, d.known.of, fills, d.links);
-    px_fills_list(out, d.known.unread, fills);
+    px_register *list = px_fills_list(out, d.known.unread, fills);
+    if (!out->clears_all)
+        list_unwritten(&d, unwritten, list);
+    dm_free(unwritten);
     for (uint32_t i = 0; i < count; i++) {
         const struct kn_op *next = put_all(&d, i);
         assert(next == op_at(&d, i + 1)); // ops_for has the same rules
@@ -527,5 +548,7 @@ const struct px_decoded *px_decode(const struct px_program *program, unsigned fl
 
 void px_decoded_free(struct px_decoded *decoded)
 {
+    if (decoded)
+        px_spare_drop(decoded);
     dm_free(decoded);
 }

@@ -26,6 +26,7 @@ enum { PX_INDICES_SPECIAL = 4, PX_INDICES_MOST = 12 };
 
 struct px_decoded {
     const struct px_program *program;
+    uint64_t number;   // differs from that of every other one of the process, also after its end
     struct kn_op *ops; // ends with the end of the kernel
     uint32_t op_count;
     kn_lane_fn **met;  // by operation of ops: what px_op_meet_first runs for some lanes
@@ -35,6 +36,10 @@ struct px_decoded {
     // Registers that are filled in once for a launch or a block. Those of a block are special
     // registers.
     struct px_fills launch, block;
+    uint32_t changing; // the first ones of `launch`: those that differ between launches
+    // Those that must be cleared before another launch uses the register file (unwritten.h).
+    struct px_fills unwritten;
+    bool clears_all;                          // or the whole file, instead of the list
     struct px_index indices[PX_INDICES_MOST]; // that are filled in for a warp
     uint32_t index_count;
     struct px_fills ranks; // of `launch`, those with addresses in the block's own shared memory
@@ -52,6 +57,6 @@ const struct px_decoded *px_decode(const struct px_program *program, unsigned fl
 uint32_t px_register_size(char letter);
 // Lists the registers that are filled in, in memory for twice the registers of the program. Adds
 // indices in blocks to decoded->indices. `unread` says by register which ones need not be filled
-// in, or is NULL.
-void px_fills_list(struct px_decoded *decoded, const bool *unread, px_register *list);
+// in, or is NULL. Returns the end of the list.
+px_register *px_fills_list(struct px_decoded *decoded, const bool *unread, px_register *list);
 void px_decoded_free(struct px_decoded *decoded);

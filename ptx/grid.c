@@ -15,6 +15,7 @@
 #include "fault.h"
 #include "guard.h"
 #include "kn_float.h"
+#include "spare.h"
 #include "stall.h"
 #include "watch.h"
 
@@ -37,8 +38,9 @@ struct run {
     bool together;             // blocks may wait for each other
     int64_t budget;            // of a warp in a turn: backward branches
     uint64_t first, next, end; // clusters
-    struct place *places;
+    struct place *places;      // `first_place`, or an array of the heap
     uint32_t count, capacity;
+    struct place first_place;
     struct px_block *volatile current;
     bool failed, ended, turn;
     bool limited;       // time limits have passed before this turn
@@ -50,15 +52,20 @@ struct run {
 static bool add_place(struct run *run)
 {
     if (run->count == run->capacity) {
-        const uint32_t more = run->capacity ? 2 * run->capacity : 4;
-        struct place *grown = dm_realloc(run->places, more * sizeof *grown);
+        const uint32_t more = 4 * run->capacity;
+        const bool moves = run->places == &run->first_place;
+        struct place *grown = dm_realloc(moves ? NULL : run->places, more * sizeof *grown);
         if (!grown)
             return false;
+        if (moves)
+            *grown = run->first_place;
         run->places = grown;
         run->capacity = more;
     }
     struct place *p = &run->places[run->count];
-    *p = (struct place){.cluster = px_cluster_new(run->grid, run->decoded, run->single)};
+    *p = (struct place){.cluster = px_spare_take(run->grid, run->decoded, run->single)};
+    if (!p->cluster)
+        p->cluster = px_cluster_new(run->grid, run->decoded, run->single);
     run->count += p->cluster != NULL;
     return p->cluster;
 }
@@ -102,10 +109,10 @@ static bool some_endless(const struct run *run, const struct px_cluster *cluster
 }
 
 // The budget of a warp's turn.
-static int64_t budget_of(const struct run *run)
+static int64_t budget_of(const struct px_grid *grid, bool together)
 {
-    const uint64_t most = run->grid->branches_most;
-    const int64_t budget = run->together ? TURN_BUDGET : ALONE_BUDGET;
+    const uint64_t most = grid->branches_most;
+    const int64_t budget = together ? TURN_BUDGET : ALONE_BUDGET;
     return most && most < (uint64_t)budget ? (int64_t)most : budget;
 }
 
@@ -207,22 +214,23 @@ static uint32_t find_stall(struct run *run, struct px_block *const **blocks)
     return 0;
 }
 
-static int run_all(struct run *run)
+// `turned`: the blocks that are busy have had a turn.
+static int run_all(struct run *run, bool turned)
 {
-    const uint64_t size_B = px_block_size(run->grid, run->decoded, run->single);
     const uint64_t clusters = run->end - run->next;
     uint64_t places = run->grid->cooperative && run->together ? clusters : 1;
     do {
         while (run->count < places)
             if (!add_place(run))
-                return fail_memory(run->grid, size_B);
+                return fail_memory(run->grid, px_block_size(run->grid, run->decoded, run->single));
         struct dm_fault fault;
-        if (dm_guarded(run_turn, run, &fault)) {
+        if (!turned && dm_guarded(run_turn, run, &fault)) {
             px_fail_fault(run->current->current, &fault);
             return -EFAULT;
         }
         if (run->failed)
             return -EFAULT;
+        turned = false;
         struct px_block *const *blocks;
         uint32_t stalled = find_stall(run, &blocks);
         const bool none_starts = run->next == run->end;
@@ -245,33 +253,124 @@ static int run_all(struct run *run)
     return 0;
 }
 
+static bool runs_together(const struct px_grid *grid)
+{
+    return grid->program->waits || grid->cooperative || px_cluster_count(grid) > 1;
+}
+
+static bool is_single(const struct px_grid *grid)
+{
+    return !grid->program->uses_barriers && !runs_together(grid);
+}
+
+static void init_run(struct run *run, struct px_grid *grid, const struct px_decoded *decoded,
+                     uint64_t first, uint64_t end)
+{
+    const uint32_t count = px_cluster_count(grid);
+    *run = (struct run){.grid = grid, .decoded = decoded};
+    run->first = run->next = first / count;
+    run->end = end / count;
+    run->together = runs_together(grid);
+    run->single = is_single(grid);
+    run->budget = budget_of(grid, run->together);
+    run->places = &run->first_place;
+    run->capacity = 1;
+}
+
+static void finish_run(struct run *run, int r)
+{
+    for (uint32_t i = 0; i < run->count; i++) {
+        px_stall_finish(&run->places[i].stall);
+        if (r)
+            px_cluster_free(run->places[i].cluster);
+        else
+            px_spare_give(run->places[i].cluster);
+    }
+    if (run->places != &run->first_place)
+        dm_free(run->places);
+}
+
+static int run_blocks(struct px_grid *grid, const struct px_decoded *decoded, uint64_t first,
+                      uint64_t end)
+{
+    struct run run;
+    init_run(&run, grid, decoded, first, end);
+    const int r = run_all(&run, false);
+    finish_run(&run, r);
+    return r;
+}
+
+// ---- a single block ----
+
+// Most small launches consist of one block, which ends in its first turn. Then nothing above is
+// needed.
+struct alone {
+    struct px_block *block;
+    enum px_progress progress;
+};
+
+static void run_first_turn(void *argument)
+{
+    struct alone *alone = argument;
+    alone->progress = px_block_run(alone->block);
+}
+
+// The same for a block that has not ended in its first turn.
+static int run_further_turns(struct px_grid *grid, struct px_cluster *cluster, uint64_t number,
+                             bool turn)
+{
+    struct run run;
+    init_run(&run, grid, cluster->blocks[0]->decoded, number, number + 1);
+    run.next = run.end;
+    run.first_place = (struct place){.cluster = cluster, .busy = true};
+    run.count = 1;
+    run.turn = turn;
+    run.failed = turn && some_endless(&run, cluster);
+    const int r = run_all(&run, true);
+    finish_run(&run, r);
+    return r;
+}
+
+static int run_alone(struct px_grid *grid, struct px_cluster *cluster, uint64_t number)
+{
+    struct alone alone = {.block = cluster->blocks[0]};
+    struct dm_fault fault;
+    px_cluster_start(cluster, number);
+    px_block_allow(alone.block, budget_of(grid, false));
+    if (dm_guarded(run_first_turn, &alone, &fault)) {
+        px_fail_fault(alone.block->current, &fault);
+        alone.progress = PX_BLOCK_FAILED;
+    }
+    if (alone.progress == PX_BLOCK_ENDED) {
+        px_spare_give(cluster);
+        return 0;
+    }
+    if (alone.progress != PX_BLOCK_FAILED)
+        return run_further_turns(grid, cluster, number, alone.progress == PX_BLOCK_TURN);
+    px_cluster_free(cluster);
+    return -EFAULT;
+}
+
 int px_run(struct px_grid *grid, uint64_t first, uint64_t end)
 {
     const struct px_program *program = grid->program;
-    const uint32_t count = px_cluster_count(grid);
-    struct run run = {
-        .grid = grid, .first = first / count, .next = first / count, .end = end / count};
-    run.decoded = px_decode(program, (grid->host->checks ? PX_DECODE_CHECKED : 0) |
-                                         (grid->host->stepper ? PX_DECODE_STEPPED : 0));
-    if (!run.decoded)
+    const struct px_host *host = grid->host;
+    const struct px_decoded *decoded = px_decode(
+        program, (host->checks ? PX_DECODE_CHECKED : 0) | (host->stepper ? PX_DECODE_STEPPED : 0));
+    if (!decoded)
         return fail_memory(grid, program->op_count * sizeof(struct kn_op));
-    run.together = program->waits || grid->cooperative || count > 1;
-    run.single = !program->uses_barriers && !run.together;
-    run.budget = budget_of(&run);
     grid->lines = (struct px_lines){0};
     grid->asserted = 0;
     const struct kn_float_state state = kn_float_enter();
-    int r = run_all(&run);
+    struct px_cluster *cluster =
+        end - first == 1 && is_single(grid) ? px_spare_take(grid, decoded, true) : NULL;
+    int r = cluster ? run_alone(grid, cluster, first) : run_blocks(grid, decoded, first, end);
     kn_float_leave(state);
     if (grid->asserted) {
         grid->failure = grid->assertion;
         r = -EFAULT;
     }
-    dm_free(grid->lines.bytes);
-    for (uint32_t i = 0; i < run.count; i++) {
-        px_stall_finish(&run.places[i].stall);
-        px_cluster_free(run.places[i].cluster);
-    }
-    dm_free(run.places);
+    if (grid->lines.bytes)
+        dm_free(grid->lines.bytes);
     return r;
 }

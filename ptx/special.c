@@ -18,12 +18,15 @@ int px_special_find(const char *name, size_t length)
     return -1;
 }
 
-enum time { NEVER, AT_LAUNCH, AT_BLOCK, AT_WARP };
+// ONCE: at the first launch, because the value is the same in all launches.
+enum time { NEVER, AT_LAUNCH, ONCE, AT_BLOCK, AT_WARP };
 
 static enum time time_of(const struct px_register_info *r)
 {
     if (r->fill == PX_FILL_BY_OPS)
         return NEVER;
+    if (r->fill == PX_FILL_CONSTANT || r->fill == PX_FILL_FUNCTION)
+        return ONCE;
     if (r->fill != PX_FILL_SPECIAL)
         return AT_LAUNCH;
     switch ((enum px_special)r->index) {
@@ -32,6 +35,13 @@ static enum time time_of(const struct px_register_info *r)
     case PX_SPECIAL_TID_Z:
     case PX_SPECIAL_WARPID:
         return AT_WARP;
+    case PX_SPECIAL_LANEID:
+    case PX_SPECIAL_LANEMASK_EQ:
+    case PX_SPECIAL_LANEMASK_LE:
+    case PX_SPECIAL_LANEMASK_LT:
+    case PX_SPECIAL_LANEMASK_GE:
+    case PX_SPECIAL_LANEMASK_GT:
+        return ONCE;
     case PX_SPECIAL_CTAID_X:
     case PX_SPECIAL_CTAID_Y:
     case PX_SPECIAL_CTAID_Z:
@@ -57,16 +67,21 @@ static bool has_rank(const struct px_program *program, const struct px_register_
     return r->fill == PX_FILL_VARIABLE && program->module->variables[r->index].space == PX_SHARED;
 }
 
-void px_fills_list(struct px_decoded *decoded, const bool *unread, px_register *list)
+px_register *px_fills_list(struct px_decoded *decoded, const bool *unread, px_register *list)
 {
     const struct px_program *program = decoded->program;
-    struct px_fills *const fills[] = {NULL, &decoded->launch, &decoded->block};
+    struct px_fills *const fills[] = {NULL, &decoded->launch, &decoded->launch, &decoded->block};
     for (int when = AT_LAUNCH; when <= AT_BLOCK; when++) {
-        fills[when]->registers = list;
+        struct px_fills *to = fills[when];
+        if (!to->registers)
+            to->registers = list;
         for (uint32_t i = 0; i < program->register_count; i++)
-            if ((int)time_of(&program->registers[i]) == when && !(unread && unread[i]))
-                list[fills[when]->count++] = i;
-        list += fills[when]->count;
+            if ((int)time_of(&program->registers[i]) == when && !(unread && unread[i])) {
+                *list++ = i;
+                to->count++;
+            }
+        if (when == AT_LAUNCH)
+            decoded->changing = to->count;
     }
     for (uint32_t i = 0; i < program->register_count; i++)
         if (time_of(&program->registers[i]) == AT_WARP && !(unread && unread[i]))
@@ -79,4 +94,5 @@ void px_fills_list(struct px_decoded *decoded, const bool *unread, px_register *
     for (uint32_t i = 0; i < program->register_count; i++)
         if (has_rank(program, &program->registers[i]))
             list[decoded->ranks.count++] = i;
+    return list + decoded->ranks.count;
 }

@@ -320,8 +320,9 @@ static inline const struct kn_op *decided(const struct kn_op *op, struct kn_warp
     return go(branch, px_warp_of(w));
 }
 
-// `all` and `none` are conditions on the least and the greatest value.
-#define BRANCH_ROW(name, T, all, none)                                                             \
+// `is` and `is_not` are conditions on the least and the greatest value: the comparison is true, or
+// false, for all lanes.
+#define BRANCH_ROW(name, T, is, is_not)                                                            \
     const struct kn_op *px_op_branch_row_##name(const struct kn_op *op, struct kn_warp *w)         \
     {                                                                                              \
         const int64_t first = *KN_REGISTER(T, op->a), last = first + (int32_t)op->count;           \
@@ -329,15 +330,15 @@ static inline const struct kn_op *decided(const struct kn_op *op, struct kn_warp
         const int64_t least = first < last ? first : last, most = first < last ? last : first;     \
         if (w->row != KN_LANES || last != (T)last)                                                 \
             KN_NEXT;                                                                               \
-        if (all)                                                                                   \
+        if (is)                                                                                    \
             return decided(op, w, true);                                                           \
-        if (none)                                                                                  \
+        if (is_not)                                                                                \
             return decided(op, w, false);                                                          \
         KN_NEXT;                                                                                   \
     }
 BRANCH_ROW(lt_s32, int32_t, most < limit, least >= limit)
 BRANCH_ROW(lt_u32, uint32_t, most < limit, least >= limit)
-BRANCH_ROW(eq, uint32_t, least == limit && most == limit, limit<least || limit> most)
+BRANCH_ROW(eq, uint32_t, least == limit && most == limit, least > limit || most < limit)
 
 // A branch to one of a list of targets (kn_op.more has indices of operations, from this one on), by
 // the register a. An index past the end is undefined; the last target is taken. kn_op.i: their

@@ -76,6 +76,10 @@ void em_context_begin(struct em_context *c, unsigned flags)
     if (c->device->book)
         __atomic_fetch_add(&c->device->book->contexts, 1, __ATOMIC_RELAXED);
     em_context_base_begin(c);
+    for (int i = 0; i < EM_OBSERVER_COUNT; i++) {
+        if (observers[i] && observers[i]->begin)
+            observers[i]->begin(c);
+    }
 }
 
 // The three steps of an end, each in the order of enum em_context_observers.

@@ -35,8 +35,8 @@ struct em_context {
 
     unsigned usage;    // a created context starts with 1; each retain or cuCtxAttach adds 1
     unsigned attached; // the part of `usage` that cuCtxAttach added
-    uint64_t limit[DM_LIMIT_COUNT];
-    unsigned limits_fixed;              // bits: limits that cannot be set any more
+    uint64_t limit[DM_LIMIT_COUNT]; // written atomically, because launches read it without em_lock
+    unsigned limits_fixed;          // bits: limits that cannot be set any more
     struct em_kernel_heap *kernel_heap; // of malloc in kernels (kernel_heap.h); or NULL
     CUfunc_cache cache_config;
     struct em_context *previous, *next;              // in the list of all contexts that are alive
@@ -54,9 +54,9 @@ static inline CUcontext em_context_handle(const struct em_context *context)
 // `context` is NULL, returns the first one. Precondition: em_lock held.
 struct em_context *em_context_next(const struct em_context *context);
 
-// Observers take part in the end of every context, because the rooms above own a context's streams,
-// memory and mapped graphics resources. Each room registers its observer when the driver starts. An
-// end calls them in the order of this enum, for any order of registration.
+// Observers take part in the begin and the end of every context, because the rooms above own a
+// context's streams, memory and mapped graphics resources. Each room registers its observer when
+// the driver starts. An end calls them in the order of this enum, for any order of registration.
 enum em_context_observers {
     EM_OBSERVER_STREAM,   // first, because work needs resources and memory until it completes
     EM_OBSERVER_GRAPHICS, // then resources are written back to the graphics APIs
@@ -64,8 +64,11 @@ enum em_context_observers {
     EM_OBSERVER_FILES,    // only for `idle`
     EM_OBSERVER_COUNT
 };
-// The steps of an end. Each may be NULL.
+// The begin of a context, and the steps of an end. Each may be NULL.
 struct em_context_observer {
+    // The context begins: prepares what its first calls would spend most of their time on. May do
+    // less than that, for those calls do the rest. Precondition: em_lock held.
+    void (*begin)(struct em_context *context);
     // Completes work and writes bytes back if the program would miss them later. The context still
     // works, but new calls cannot find it. Precondition: em_lock NOT held.
     void (*finish)(struct em_context *context);

@@ -115,6 +115,6 @@ void em_limit_set(struct em_context *context, CUlimit limit, uint64_t value)
 {
     em_assert_unlocked();
     em_lock();
-    context->limit[limit] = value;
+    __atomic_store_n(&context->limit[limit], value, __ATOMIC_RELAXED);
     em_unlock();
 }

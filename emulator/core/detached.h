@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "counter.h"
 #include "hidden.h"
 
 enum em_detached_state { EM_DETACHED_IDLE, EM_DETACHED_RUNNING, EM_DETACHED_ADOPTED };
@@ -50,6 +51,11 @@ static inline void em_detach(void (*adopt)(void *), void *command)
 // em_lock and end it.
 static inline bool em_detached_end(void)
 {
+    if (em_is_single_threaded()) {
+        const bool adopted = em_detached_is(EM_DETACHED_ADOPTED);
+        __atomic_store_n(&em_detached.state, EM_DETACHED_IDLE, __ATOMIC_RELAXED);
+        return adopted;
+    }
     return __atomic_exchange_n(&em_detached.state, EM_DETACHED_IDLE, __ATOMIC_ACQ_REL) ==
            EM_DETACHED_ADOPTED;
 }

@@ -55,15 +55,9 @@ enum {
     EMPTY_CHUNKS_KEPT = 64 // with the histories of their objects, which messages quote
 };
 
-// em_object_pin and em_object_unpin change `pins` without the lock. The word contains the
-// generation (24 bits), a bit that is set while the handle is valid, and the number of calls that
-// are using the object (39 bits).
-#define PIN_VALID (UINT64_C(1) << 39)
-#define PIN_COUNT (PIN_VALID - 1)
-
 struct slot {
     struct em_object *object; // NULL if the slot is free. Written atomically
-    uint64_t pins;
+    uint64_t pins;            // em_object_pin and em_object_unpin change it without the lock
     uint32_t generation;
     enum em_type type; // the type of the current object, or of the last one
     uint32_t number;
@@ -318,6 +312,7 @@ CUresult em_object_start(struct em_object *object, enum em_type type, struct em_
         .handle = handle_of(type, slot->generation, index),
         .type = type,
         .references = 1,
+        .pins = &slot->pins,
         .number = ++table.numbers[type],
         .born_call = em_call_now(),
         .born_by = em_entry_name(),
@@ -331,7 +326,8 @@ CUresult em_object_start(struct em_object *object, enum em_type type, struct em_
     slot->born_call = object->born_call;
     slot->born_by = object->born_by;
     __atomic_store_n(&slot->object, object, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->pins, (uint64_t)slot->generation << 40 | PIN_VALID, __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->pins, (uint64_t)slot->generation << 40 | EM_PIN_VALID,
+                     __ATOMIC_RELEASE);
     table.live[type]++;
     struct em_object **list = list_of(object);
     object->next = *list;
@@ -371,7 +367,7 @@ void em_object_end(struct em_object *object, enum em_end_reason reason)
     em_assert_locked();
     uint32_t index = index_of(object);
     struct slot *slot = slot_at(index);
-    uint64_t pins = em_count(&slot->pins, -PIN_VALID); // clears the bit, because it is set
+    uint64_t pins = em_count(&slot->pins, -EM_PIN_VALID); // clears the bit, because it is set
     __atomic_store_n(&slot->object, NULL, __ATOMIC_RELEASE);
     slot->died_call = em_call_now();
     slot->died_by = em_entry_name();
@@ -386,7 +382,7 @@ void em_object_end(struct em_object *object, enum em_end_reason reason)
     if (object->next)
         object->next->previous = object->previous;
     object->previous = object->next = NULL;
-    if (em_likely(!(pins & PIN_COUNT))) // otherwise the last em_object_unpin frees it
+    if (em_likely(!(pins & EM_PIN_COUNT))) // otherwise the last em_object_unpin frees it
         free_slot(object, index);
 }
 
@@ -406,7 +402,7 @@ static struct em_object *try_pin(uint64_t handle)
     uint64_t generation =
         ((handle - base) >> HANDLE_SHIFT >> SLOT_BITS & (LAST_GENERATION - 1)) + 1;
     uint64_t pins = __atomic_load_n(&slot->pins, __ATOMIC_ACQUIRE);
-    while (pins >> 40 == generation && pins & PIN_VALID) {
+    while (pins >> 40 == generation && pins & EM_PIN_VALID) {
         struct em_object *object = __atomic_load_n(&slot->object, __ATOMIC_ACQUIRE);
         if (em_is_single_threaded()) {
             em_count(&slot->pins, 1);
@@ -419,44 +415,53 @@ static struct em_object *try_pin(uint64_t handle)
     return NULL;
 }
 
+// Explains why no object of the type could be pinned, or tries again.
+static __attribute__((noinline, cold)) CUresult pin_failed(enum em_type type, uint64_t handle,
+                                                           CUresult code, struct em_object *other,
+                                                           struct em_object **out)
+{
+    if (other)
+        em_object_unpin(other);
+    em_lock_briefly();
+    CUresult r = em_object_get_(type, handle, code, &other);
+    em_unlock();
+    // Another thread may just have created an object with this handle, which the program must have
+    // guessed.
+    return r ? r : em_object_pin_(type, handle, code, out);
+}
+
 CUresult em_object_pin_(enum em_type type, uint64_t handle, CUresult code, struct em_object **out)
 {
     em_assert_unlocked();
-    for (;;) {
-        struct em_object *object = try_pin(handle);
-        if (em_likely(object)) {
-            if (em_likely(object->handle == handle && object->type == type)) {
-                *out = object;
-                return CUDA_SUCCESS;
-            }
-            em_object_unpin(object);
-        }
-        em_lock_briefly();
-        CUresult r = em_object_get_(type, handle, code, &object);
-        em_unlock();
-        if (r)
-            return r;
-        // Another thread has just created an object with this handle, which the program must have
-        // guessed.
-    }
+    struct em_object *object = try_pin(handle);
+    if (em_unlikely(!object || object->handle != handle || object->type != type))
+        return pin_failed(type, handle, code, object, out);
+    *out = object;
+    return CUDA_SUCCESS;
 }
 
-void em_object_unpin(struct em_object *object)
+void em_object_pin_found(struct em_object *object)
+{
+    em_assert_locked();
+    const uint64_t before = em_count(object->pins, 1);
+    assert(before & EM_PIN_VALID);
+    (void)before;
+}
+
+// The handle was retired during the call, so em_object_end left the slot to the last user.
+void em_object_free_unpinned(struct em_object *object)
 {
     em_assert_unlocked();
-    uint32_t index = index_of(object);
-    uint64_t before = em_count(&slot_at(index)->pins, (uint64_t)-1);
-    if (em_likely(before & PIN_VALID || (before & PIN_COUNT) > 1))
-        return;
-    // The handle was retired during the call, so em_object_end left the slot to the last user.
     em_lock();
-    free_slot(object, index);
+    free_slot(object, index_of(object));
     em_unlock();
 }
 
 struct em_object *em_object_peek(enum em_type type, uint64_t handle)
 {
     em_assert_readable();
+    if (looks_like_pointer(handle) && type_in(handle) != type)
+        return NULL;
     struct slot *slot = slot_of(handle);
     return is_current(slot, handle) && slot->object->type == type ? slot->object : NULL;
 }

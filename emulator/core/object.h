@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "counter.h"
+#include "lock.h"
+
 struct em_context;
 
 // The complete list of object types: the name in enum em_type, and the name in the manual.
@@ -63,12 +66,19 @@ enum em_end_reason {
     EM_END_UNMAP,   // an array of a graphics resource ends with its mapping or registration
 };
 
+// Calls pin an object without the lock, by a word that contains the generation of its slot (24
+// bits), a bit that is set while the handle is valid, and the number of calls that are using the
+// object (39 bits).
+#define EM_PIN_VALID (UINT64_C(1) << 39)
+#define EM_PIN_COUNT (EM_PIN_VALID - 1)
+
 // Embedded at the start of every object.
 struct em_object {
     uint64_t handle;
     enum em_type type;
     uint32_t references; // the table has one while the handle is valid, and so has each command or
                          // object that uses this object
+    uint64_t *pins;      // in its slot: see em_object_pin
     uint32_t number;     // the 12 in "CUarray #12"; counts the objects of a type from 1
     uint64_t born_call;  // the call that created the object (em_call_now)
     const char *born_by; // the entry point of that call
@@ -115,7 +125,17 @@ CUresult em_object_get_(enum em_type type, uint64_t handle, CUresult code, struc
     em_object_pin_((type), (uint64_t)(uintptr_t)(handle), (code),                                  \
                    (struct em_object **)(void *)(out))
 CUresult em_object_pin_(enum em_type type, uint64_t handle, CUresult code, struct em_object **out);
-void em_object_unpin(struct em_object *object);
+void em_object_free_unpinned(struct em_object *object) __attribute__((cold)); // for the next one
+static inline void em_object_unpin(struct em_object *object)
+{
+    em_assert_unlocked();
+    const uint64_t before = em_count(object->pins, (uint64_t)-1);
+    if (__builtin_expect(!(before & EM_PIN_VALID || (before & EM_PIN_COUNT) > 1), 0))
+        em_object_free_unpinned(object);
+}
+// Pins an object whose handle is valid. em_object_unpin must be called without the lock.
+// Precondition: em_lock held.
+void em_object_pin_found(struct em_object *object);
 
 // Returns the object of a handle, or NULL without a report, for callers that only want to know
 // whether a number is a handle. Precondition: em_lock held or shared.

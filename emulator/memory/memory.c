@@ -449,8 +449,8 @@ static void release_context(struct em_context *context)
 DM_STARTUP void em_memory_start(void)
 {
     em_assert_unlocked();
-    static const struct em_context_observer observer = {.release = release_context,
-                                                        .idle = em_memory_drop_kept};
+    static const struct em_context_observer observer = {
+        .begin = em_memory_prepare, .release = release_context, .idle = em_memory_drop_kept};
     em_context_observe(EM_OBSERVER_MEMORY, &observer);
     em_order_memory_text = em_memory_text;
 }

@@ -68,32 +68,46 @@ uint64_t em_driver_share(uint64_t total_B)
     return total_B / 8 < DRIVER_SHARE_B ? total_B / 8 : DRIVER_SHARE_B;
 }
 
-static CUresult start(const struct em_device *device)
+// Returns NULL if host memory is short.
+static struct em_device_memory *start(const struct em_device *device)
 {
     uint64_t total_B = device->profile.total_memory;
     struct em_device_memory *m = grow_table(device->ordinal) ? dm_calloc(1, sizeof *m) : NULL;
     if (!m || dm_vram_init(&m->vram, total_B, GRANULE_B)) {
         dm_free(m);
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                       "out of host memory while setting up the %llu bytes of device %d",
-                       (unsigned long long)total_B, device->ordinal);
+        return NULL;
     }
     em_device_open_book(&em_devices[device->ordinal]);
     m->vram.published = device->book ? &device->book->used_B : NULL;
     dm_vram_commit(&m->vram, em_driver_share(total_B));
     dm_heap_init(&m->heap, &em_space, &m->vram);
     devices[device->ordinal] = m;
-    return CUDA_SUCCESS;
+    return m;
+}
+
+static struct em_device_memory *find_or_start(const struct em_device *device)
+{
+    const int n = device->ordinal;
+    return em_likely(n < device_capacity && devices[n]) ? devices[n] : start(device);
+}
+
+void em_memory_prepare(struct em_context *context)
+{
+    em_assert_locked();
+    struct em_device_memory *memory = find_or_start(context->device);
+    if (memory)
+        dm_vram_prepare(&memory->vram);
 }
 
 CUresult em_device_memory(const struct em_device *device, struct em_device_memory **out)
 {
     em_assert_locked();
-    int n = device->ordinal;
-    CUresult r = em_likely(n < device_capacity && devices[n]) ? CUDA_SUCCESS : start(device);
-    if (!r)
-        *out = devices[n];
-    return r;
+    *out = find_or_start(device);
+    return em_likely(*out != NULL)
+               ? CUDA_SUCCESS
+               : em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                         "out of host memory while setting up the %llu bytes of device %d",
+                         (unsigned long long)device->profile.total_memory, device->ordinal);
 }
 
 static void release_block(struct em_allocation *a)

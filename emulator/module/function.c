@@ -104,12 +104,25 @@ CUresult em_function_to_launch(CUfunction handle, struct em_function **out)
 
 // ---- attributes ----
 
+static unsigned warp_registers(const struct em_code *code)
+{
+    return (code->registers * WARP + REGISTERS_UNIT - 1) / REGISTERS_UNIT * REGISTERS_UNIT;
+}
+
+bool em_code_registers_fit(const struct em_code *code, const struct em_device *device,
+                           uint64_t threads)
+{
+    const uint64_t warps = (threads + WARP - 1) / WARP;
+    return warps * warp_registers(code) <=
+           (unsigned)em_device_attribute(device, DM_ATTRIBUTE_max_registers_per_block);
+}
+
 unsigned em_code_most_threads(const struct em_code *code, const struct em_device *device)
 {
     unsigned most = (unsigned)em_device_attribute(device, DM_ATTRIBUTE_max_threads_per_block);
     unsigned registers =
         (unsigned)em_device_attribute(device, DM_ATTRIBUTE_max_registers_per_block);
-    unsigned warp = (code->registers * WARP + REGISTERS_UNIT - 1) / REGISTERS_UNIT * REGISTERS_UNIT;
+    unsigned warp = warp_registers(code);
     if (warp && registers / warp * WARP < most)
         most = registers / warp * WARP;
     return code->most_threads && code->most_threads < most ? code->most_threads : most;

@@ -28,6 +28,15 @@ CUresult em_function_to_launch(CUfunction handle, struct em_function **out);
 // are those of the library's kernel, if there is one (recorded: kernel_detached
 // detached/set-8-1-0).
 struct em_function_settings em_function_settings(const struct em_function *f);
+// The same without a copy, if there is no need for one: in `space` otherwise.
+static inline const struct em_function_settings *
+em_function_settings_in(const struct em_function *f, struct em_function_settings *space)
+{
+    if (!f->inherited)
+        return &f->own;
+    *space = em_function_settings(f);
+    return space;
+}
 void em_function_settings_init(struct em_function_settings *settings, const struct em_code *code);
 // An attribute of a kernel on a device, and a change of it. Both report attributes that do not
 // exist, and values out of range.
@@ -41,6 +50,9 @@ CUresult em_code_parameter(const struct em_code *code, size_t index, size_t *off
                            size_t *size_B);
 // How many threads a block may have. The launch of a block of more threads fails with *error.
 unsigned em_code_most_threads(const struct em_code *code, const struct em_device *device);
+// Whether the registers of so many threads fit a block. Takes no division, unlike the one above.
+bool em_code_registers_fit(const struct em_code *code, const struct em_device *device,
+                           uint64_t threads);
 
 // ---- Precondition: em_lock not held ----
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "access.h"
 #include "alloc.h"
 #include "call.h"
 #include "captured.h"
@@ -13,6 +14,7 @@
 #include "event.h"
 #include "guard.h"
 #include "lock.h"
+#include "record.h"
 #include "stream.h"
 #include "trace.h"
 
@@ -79,6 +81,41 @@ static CUresult check_updatable(const CUlaunchAttributeValue *values, bool captu
                : em_fail(CUDA_ERROR_INVALID_VALUE, "deviceUpdatable (%d) must be 0 or 1", value);
 }
 
+static void adopt_launch(void *argument)
+{
+    em_launch_hold(argument);
+    em_command_adopt(argument);
+}
+
+// Whether nothing can hold the launch up, and nobody can tell whether it was entered into the
+// scheduler: a kernel without objects that runs in place (detached.h).
+static bool runs_detached(struct em_launch_command *c, const struct em_stream *stream)
+{
+    const struct em_code *code = c->function->code;
+    return code->executor->detaches && !code->objects && !code->prints && !code->allocates &&
+           !c->cooperative && !em_recording && em_stream_may_detach(stream) &&
+           em_accesses_are_plain(&c->command);
+}
+
+// Runs the launch and releases em_lock. Instead of a reference, it pins the function.
+static CUresult issue_detached(struct em_launch_command *c, struct em_stream *stream)
+{
+    struct em_object *function = &c->function->object;
+    em_object_pin_found(function);
+    const CUresult r = em_issue_detached(stream, &c->command, adopt_launch);
+    em_object_unpin(function);
+    return r;
+}
+
+// The call ends guarded calls if it has more to do at its end.
+static void end_guarded(void)
+{
+    struct em_thread *self = em_thread();
+    self->in_guard = self->cancel_off;
+    if (!self->cancel_off)
+        dm_guard_ends();
+}
+
 CUresult em_launch(const struct em_launch_config *config, struct em_stream *stream)
 {
     em_assert_unlocked();
@@ -96,20 +133,28 @@ CUresult em_launch(const struct em_launch_config *config, struct em_stream *stre
         return r ? r : record_events(&config->attributes, stream);
     }
     dm_guard_begins();
-    em_self.in_guard = true;
-    em_lock();
+    em_lock_briefly();
     r = em_function_to_launch(config->function, &f);
     if (!r)
         r = check_context(f, stream);
     if (!r)
         r = em_launch_build(config, f, &space);
-    if (!r) {
+    if (em_likely(!r)) {
         if (em_unlikely(em_tracing_text))
             em_launch_note(config, f->code, (unsigned char *)space.at + space.at->arguments_at);
-        r = em_issue(stream, &space.at->command, EM_SUBMIT_ASYNC);
+        if (em_likely(runs_detached(space.at, stream))) {
+            r = issue_detached(space.at, stream);
+        } else {
+            em_cancel_off();
+            em_launch_hold(space.at);
+            r = em_issue(stream, &space.at->command, EM_SUBMIT_ASYNC);
+            em_unlock();
+        }
         em_launch_space_free(&space);
+    } else {
+        em_unlock();
     }
-    em_unlock();
+    end_guarded();
     return r ? r : record_events(&config->attributes, stream);
 }
 

@@ -56,32 +56,32 @@ static CUresult check_threads(struct em_extent3 threads, const struct em_code *c
         return em_fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
                        "kernel %s has %u bytes of local memory; a thread has at most %d",
                        code->name, code->local_B, LOCAL_MOST_B);
-    most = em_code_most_threads(code, device);
-    if (count > most)
+    if (!em_code_registers_fit(code, device, count))
         return em_fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
                        "a block of %llu threads with %u registers each exceeds the registers of a "
                        "block; kernel %s can have %u threads",
-                       (unsigned long long)count, code->registers, code->name, most);
+                       (unsigned long long)count, code->registers, code->name,
+                       em_code_most_threads(code, device));
     return CUDA_SUCCESS;
 }
 
 // ---- clusters ----
 
-struct em_extent3 em_launch_cluster(const struct em_launch_config *c, const struct em_function *f)
+// The launch's own cluster, or the one that the function requires; 0: no clusters.
+static struct em_extent3 cluster_of(const struct em_launch_config *c,
+                                    const struct em_function_settings *settings)
 {
-    em_assert_locked();
     const struct em_extent3 e = c->attributes.cluster;
-    const struct em_function_settings settings = em_function_settings(f);
-    const int *required = settings.cluster;
+    const int *required = settings->cluster;
     if (e.x || e.y || e.z)
         return e;
     return (struct em_extent3){(unsigned)required[0], (unsigned)required[1], (unsigned)required[2]};
 }
 
-static CUresult check_cluster(const struct em_launch_config *c, const struct em_function *f)
+static CUresult check_cluster(const struct em_launch_config *c, const struct em_function *f,
+                              struct em_extent3 e)
 {
     const unsigned *required = f->code->required_cluster;
-    const struct em_extent3 e = em_launch_cluster(c, f);
     if (required[0] && (e.x != required[0] || e.y != required[1] || e.z != required[2]))
         return em_fail(CUDA_ERROR_INVALID_CLUSTER_SIZE,
                        "a cluster of %u x %u x %u blocks is not the %u x %u x %u for which kernel "
@@ -102,9 +102,13 @@ static CUresult check_cluster(const struct em_launch_config *c, const struct em_
 
 // ---- the order of checks (recorded: launch_dims, launch_params) ----
 
-CUresult em_launch_check(const struct em_launch_config *c, const struct em_function *f)
+CUresult em_launch_check(const struct em_launch_config *c, const struct em_function *f,
+                         struct em_extent3 *cluster)
 {
     em_assert_locked();
+    struct em_function_settings space;
+    const struct em_function_settings *settings = em_function_settings_in(f, &space);
+    *cluster = cluster_of(c, settings);
     const struct em_device *device = f->object.context->device;
     CUresult r = check_extent(c->blocks, "gridDim", device, DM_ATTRIBUTE_max_grid_dim_x);
     if (!r)
@@ -112,14 +116,14 @@ CUresult em_launch_check(const struct em_launch_config *c, const struct em_funct
     if (!r)
         r = check_threads(c->threads, f->code, device);
     if (!r)
-        r = check_cluster(c, f);
+        r = check_cluster(c, f, *cluster);
     if (!r && c->attributes.cooperative)
         r = em_occupancy_check_cooperative(f, c->blocks, c->threads, c->shared_B);
-    if (!r && c->shared_B > (unsigned)em_function_settings(f).most_dynamic_shared_B)
+    if (!r && c->shared_B > (unsigned)settings->most_dynamic_shared_B)
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
                     "sharedMemBytes (%u) exceeds the %d bytes that kernel %s may use; raise them "
                     "with CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES",
-                    c->shared_B, em_function_settings(f).most_dynamic_shared_B, f->code->name);
+                    c->shared_B, settings->most_dynamic_shared_B, f->code->name);
     return r;
 }
 

@@ -223,7 +223,7 @@ static CUresult fill_arguments(const struct em_launch_config *config, struct em_
 
 // The rest of a command, which has its arguments and objects.
 static void fill(const struct em_launch_config *config, struct em_function *f,
-                 struct em_launch_command *c)
+                 struct em_extent3 cluster, struct em_launch_command *c)
 {
     const struct em_code *code = f->code;
     const unsigned char *arguments = (unsigned char *)c + c->arguments_at;
@@ -240,10 +240,9 @@ static void fill(const struct em_launch_config *config, struct em_function *f,
     c->function = f;
     c->blocks = config->blocks;
     c->threads = config->threads;
-    c->cluster = em_launch_cluster(config, f);
+    c->cluster = cluster;
     c->shared_B = config->shared_B;
     c->cooperative = config->attributes.cooperative;
-    em_object_ref(&f->object);
 }
 
 CUresult em_launch_build(const struct em_launch_config *config, struct em_function *f,
@@ -252,7 +251,8 @@ CUresult em_launch_build(const struct em_launch_config *config, struct em_functi
     em_assert_locked();
     struct parts p;
     space->at = &space->command;
-    CUresult r = em_launch_check(config, f);
+    struct em_extent3 cluster;
+    CUresult r = em_launch_check(config, f, &cluster);
     if (!r)
         r = parts_find(config, f, &p);
     if (r)
@@ -268,13 +268,19 @@ CUresult em_launch_build(const struct em_launch_config *config, struct em_functi
         r = fill_arguments(config, f, &p, c);
     }
     if (!r)
-        fill(config, f, c);
+        fill(config, f, cluster, c);
     else if (p.early)
         em_launch_objects_drop(p.early, p.objects);
     dm_free(p.early);
     if (r && c != &space->command)
         dm_free(c);
     return r;
+}
+
+void em_launch_hold(struct em_launch_command *c)
+{
+    em_assert_locked();
+    em_object_ref(&c->function->object);
 }
 
 void em_launch_space_free(struct em_launch_space *space)

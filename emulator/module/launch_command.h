@@ -28,10 +28,13 @@ struct em_launch_space {
     struct em_launch_command *at;
 };
 
-// Checks a launch, and builds its command, which holds a reference to the function. Precondition:
-// the lock is held. After CUDA_SUCCESS the command is at space->at; other results leave nothing.
+// Checks a launch, and builds its command. Precondition: the lock is held. After CUDA_SUCCESS the
+// command is at space->at; other results leave nothing.
 CUresult em_launch_build(const struct em_launch_config *config, struct em_function *f,
                          struct em_launch_space *space);
+// Gives a command that was built its reference to the function. To be called before it is issued or
+// cloned. Precondition: em_lock held.
+void em_launch_hold(struct em_launch_command *command);
 // Frees the memory of a command that was issued or cloned.
 void em_launch_space_free(struct em_launch_space *space);
 // Adds a launch to the trace: "scale<<<(4,1,1), (32,1,1), 0>>>(0xa0000000000, 3, 100)".

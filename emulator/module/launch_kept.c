@@ -47,7 +47,7 @@ CUresult em_launch_keep(const struct em_launch_config *config, struct em_launch_
     struct em_function *f;
     CUresult r = em_function_to_launch(config->function, &f);
     if (!r)
-        r = em_launch_check(config, f);
+        r = em_launch_check(config, f, &(struct em_extent3){0});
     if (!r)
         r = new_kept(f, out);
     if (r)
@@ -94,6 +94,7 @@ CUresult em_launch_prepare(const struct em_launch_kept *kept, struct em_command 
     CUresult r = em_launch_build(&kept->config, kept->function, &space);
     if (r)
         return r;
+    em_launch_hold(space.at);
     r = em_command_clone(&space.at->command, out);
     em_command_release(&space.at->command);
     em_launch_space_free(&space);

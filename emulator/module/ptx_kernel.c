@@ -161,9 +161,7 @@ static void print_argument(const struct em_code *code, unsigned parameter, const
 
 struct ptx_job {
     const struct em_grid *grid;
-    struct em_kernel_output output;
-    struct em_kernel_heap *heap; // NULL: no kernel of the grid uses malloc
-    struct px_host host;
+    struct em_kernel_heap *heap;   // NULL: no kernel of the grid uses malloc
     uint64_t first, blocks, parts; // blocks from `first` on, in so many parts
     bool said_slow;                // atomic
     bool short_of_memory; // of a kernel that prints or allocates, whose blocks run in one part
@@ -171,8 +169,10 @@ struct ptx_job {
     bool failed;
     uint64_t failed_part; // the first one that has failed
     struct em_ptx_objects objects;
+    // The rest is not zeroed, because that takes longer than many a kernel.
+    struct px_host host;
     struct px_grid model;
-    // Not initialised before they are used, because zeroing them takes longer than many a kernel.
+    struct em_kernel_output output; // if the kernel prints
     struct em_ptx_check check;
     struct px_failure failure;
 };
@@ -200,6 +200,7 @@ static void print(void *context, const char *text, size_t size_B, uint64_t recor
 
 static void complain(void *context, const char *line, size_t size_B)
 {
+    em_cancel_off();
     em_kernel_complain(line, size_B);
 }
 
@@ -237,7 +238,12 @@ static inline __attribute__((always_inline)) bool run_blocks(struct ptx_job *job
     uint64_t first, count;
     if (job->parts > 1)
         memcpy(part, &job->model, offsetof(struct px_grid, failure));
-    em_part(job->blocks, 1, (unsigned)index, (unsigned)job->parts, &first, &count);
+    if (job->parts > 1) {
+        em_part(job->blocks, 1, (unsigned)index, (unsigned)job->parts, &first, &count);
+    } else {
+        first = 0;
+        count = job->blocks;
+    }
     uint32_t rights = dm_pkey_enter();
     int status = px_run(part, job->first + first, job->first + first + count);
     dm_pkey_leave(rights);
@@ -277,8 +283,9 @@ static void fill_job(struct ptx_job *job, const struct em_grid *grid,
                      const struct px_program *program)
 {
     static uint64_t grids; // atomic
-    job->objects = (struct em_ptx_objects){.grid = grid};
-    const uint64_t ms = em_config()->kernel_ms;
+    const struct em_config *config = em_config();
+    const uint64_t ms = config->kernel_ms;
+    job->objects.grid = grid;
     job->host = (struct px_host){.context = job,
                                  .foreign = is_known,
                                  .object = find_object,
@@ -290,18 +297,17 @@ static void fill_job(struct ptx_job *job, const struct em_grid *grid,
                                  .patience_ns =
                                      ms < UINT64_MAX / DM_NS_PER_S ? ms * (DM_NS_PER_S / 1000) : 0,
                                  .slow = slow,
+                                 .device_first = em_space.base,
+                                 .device_end = em_space.base + em_space.size,
                                  .shared_window = SHARED_WINDOW,
                                  .local_window = LOCAL_WINDOW};
     if (em_ptx_check_on()) {
         em_ptx_check_start(&job->check);
         job->host.checks = &job->check.checks;
     }
-    em_lock();
-    job->host.device_first = em_space.base;
-    job->host.device_end = em_space.base + em_space.size;
-    job->model.stack_B = stack_size(grid->context->limit[CU_LIMIT_STACK_SIZE]);
-    em_unlock();
     struct px_grid *model = &job->model;
+    model->stack_B =
+        stack_size(__atomic_load_n(&grid->context->limit[CU_LIMIT_STACK_SIZE], __ATOMIC_RELAXED));
     model->program = program;
     model->host = &job->host;
     memcpy(model->blocks, &grid->blocks, sizeof model->blocks);
@@ -311,9 +317,10 @@ static void fill_job(struct ptx_job *job, const struct em_grid *grid,
     model->cooperative = grid->cooperative;
     model->arguments = grid->arguments;
     model->variables = grid->variables;
-    model->branches_most = em_config()->kernel_branches;
+    model->branches_most = config->kernel_branches;
     model->sm_count = grid->multiprocessors;
-    model->grid_id = __atomic_add_fetch(&grids, 1, __ATOMIC_RELAXED);
+    model->grid_id = em_count(&grids, 1) + 1;
+    model->workspace = 0;
 }
 
 // Under a policy that decides, the order of blocks, warps and fragments is a decision, because a
@@ -321,7 +328,9 @@ static void fill_job(struct ptx_job *job, const struct em_grid *grid,
 static uint64_t draw_seed(const struct ptx_job *job)
 {
     enum { ORDERS = 16 };
-    if (job->blocks == 1 && em_extent_volume(job->grid->threads) == 1)
+    // The policy does not change after the start of the driver.
+    if (!em_scheduler.policy->decide ||
+        (job->blocks == 1 && em_extent_volume(job->grid->threads) == 1))
         return 0;
     em_lock();
     const unsigned order = em_choose(ORDERS);
@@ -398,7 +407,7 @@ static CUresult run_grid(const struct em_grid *grid)
         return r;
     const struct px_program *program = ptx_code(grid->code)->program;
     struct ptx_job job;
-    memset(&job, 0, offsetof(struct ptx_job, model.failure));
+    memset(&job, 0, offsetof(struct ptx_job, host));
     job.grid = grid;
     job.blocks = em_extent_volume(grid->blocks);
     job.parts = 1;
@@ -415,6 +424,9 @@ static CUresult run_grid(const struct em_grid *grid)
     job.host.stepper = em_ptx_step_start(grid, grid->code->name);
     if (should_share(&job))
         job.parts = job.blocks < PARTS_MOST ? job.blocks : PARTS_MOST;
+    // The call may not have disabled cancellation yet (em_launch).
+    if (job.parts > 1 || job.host.stepper || job.host.checks)
+        em_cancel_off();
     if (job.parts > 1)
         em_workers_run(run_part, &job, job.parts);
     else if (job.blocks)
@@ -437,7 +449,7 @@ static CUresult run_grid(const struct em_grid *grid)
 }
 
 static const struct em_executor ptx_executor = {
-    .run = run_grid, .print = print_argument, .prepare = prepare};
+    .run = run_grid, .prepare = prepare, .detaches = true, .print = print_argument};
 
 // ---- life ----
 

@@ -63,6 +63,20 @@ bool em_accesses_begin(struct em_command *command, bool may_wait)
     return true;
 }
 
+bool em_accesses_are_plain(struct em_command *command)
+{
+    em_assert_locked();
+    struct em_access *list = em_command_accesses(command);
+    for (unsigned i = 0; i < command->access_count; i++) {
+        struct em_access *a = &list[i];
+        a->absent = a->passed_by = false;
+        a->watch = NULL;
+        if (a->ops && (a->ops->release || a->ops->watch(a)))
+            return false;
+    }
+    return true;
+}
+
 void em_access_end(struct em_access *access, CUresult result)
 {
     em_assert_locked();

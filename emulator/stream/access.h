@@ -124,6 +124,9 @@ static inline bool em_access_writes(const struct em_access *access)
 // left without the bytes of its one watched access if copy_directly may make them unnecessary.
 // Precondition: em_lock held.
 bool em_accesses_begin(struct em_command *command, bool may_wait);
+// Whether nobody watches the command's memory now. Then it need not be begun, nor ended if its
+// accesses hold no references. Precondition: em_lock held.
+bool em_accesses_are_plain(struct em_command *command);
 // For the `run` of such a command: makes the bytes resident. Precondition: em_lock not held.
 void em_access_fetch(struct em_access *access);
 // Notifies the watchers that the command has ended, and drops the references that its accesses

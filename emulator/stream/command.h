@@ -194,6 +194,15 @@ bool em_stream_runs_in_place(const struct em_stream *stream);
 // be submitted; em_lock is still held then. `adopt` sets c->stream, prepares the command and calls
 // em_command_adopt. Precondition: em_lock held.
 bool em_stream_detach(struct em_stream *stream, void (*adopt)(void *), void *command);
+// Whether em_stream_detach would return true. Precondition: em_lock held.
+bool em_stream_may_detach(const struct em_stream *stream);
+// Releases em_lock, and runs and ends a command, which is entered into the scheduler only if
+// another thread takes em_lock meanwhile, or if it fails. `adopt` calls em_command_adopt. If it is
+// not called, the operations of the command to release it are not called either. Returns the
+// result, as em_issue does for EM_SUBMIT_ASYNC. Preconditions: em_lock held, and
+// em_stream_may_detach.
+CUresult em_issue_detached(struct em_stream *stream, struct em_command *command,
+                           void (*adopt)(void *));
 // The command has run or has failed. Returns whether it was adopted: then the caller should call
 // em_command_end_adopted.
 bool em_stream_end_detached(struct em_stream *stream);

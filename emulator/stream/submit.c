@@ -372,15 +372,52 @@ bool em_issue_shared(struct em_share *share, struct em_stream *s, struct em_comm
 
 // ---- detached commands ----
 
+static void detach(struct em_stream *s, void (*adopt)(void *), void *command)
+{
+    __atomic_store_n(&s->claimed, true, __ATOMIC_RELAXED);
+    em_detach(adopt, command);
+    em_unlock();
+}
+
 bool em_stream_detach(struct em_stream *s, void (*adopt)(void *), void *command)
 {
     em_assert_locked();
     if (em_unlikely(em_sharing_wanted || !em_detached_is(EM_DETACHED_IDLE)))
         return false;
-    __atomic_store_n(&s->claimed, true, __ATOMIC_RELAXED);
-    em_detach(adopt, command);
-    em_unlock();
+    detach(s, adopt, command);
     return true;
+}
+
+bool em_stream_may_detach(const struct em_stream *s)
+{
+    em_assert_locked();
+    return em_stream_runs_in_place(s) && !em_sharing_wanted && em_detached_is(EM_DETACHED_IDLE);
+}
+
+// Ends a command that has failed or was adopted. `ended`: its state is IDLE.
+static __attribute__((noinline, cold)) CUresult end_detached(struct em_command *c, CUresult r,
+                                                             bool ended)
+{
+    struct em_stream *s = c->stream;
+    em_sharing_prepare();
+    em_lock(); // which adopts a command that has failed, unless it was adopted already
+    if (!ended)
+        em_stream_end_detached(s);
+    r = end_at_once(c, r, EM_SUBMIT_ASYNC);
+    em_offer_sharing(s);
+    em_unlock();
+    return r;
+}
+
+CUresult em_issue_detached(struct em_stream *s, struct em_command *c, void (*adopt)(void *))
+{
+    em_assert_locked();
+    assert(em_stream_may_detach(s));
+    c->stream = s;
+    detach(s, adopt, c);
+    const CUresult r = run_command(c);
+    const bool adopted = !r && em_stream_end_detached(s);
+    return em_likely(!r && !adopted) ? CUDA_SUCCESS : end_detached(c, r, adopted);
 }
 
 bool em_stream_end_detached(struct em_stream *s)
