@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "kn_abreast.h"
 #include "kn_chain.h"
 #include "kn_cpu.h"
 #include "kn_register.h"
@@ -170,6 +171,41 @@ const struct kn_chain *const *kn_chains_for(unsigned flags)
 const struct kn_chain *const *kn_chains(void)
 {
     return kn_chains_for(kn_cpu_flags());
+}
+
+#define ABREAST_DECLARE(set)                                                                       \
+    extern const struct kn_abreast kn_abreast_arithmetic_##set[], kn_abreast_memory_##set[];
+#pragma GCC visibility push(hidden)
+ABREAST_DECLARE(c)
+ABREAST_DECLARE(avx2)
+ABREAST_DECLARE(avx512)
+#pragma GCC visibility pop
+
+kn_abreast_fn *const *kn_abreast(void)
+{
+    enum { TABLES = 2 };
+    static struct {
+        atomic_int state;
+        kn_abreast_fn *of[FORMS_MOST];
+    } all[SETS];
+    static const struct kn_abreast *const rows[SETS][TABLES] = {
+        {kn_abreast_arithmetic_c, kn_abreast_memory_c},
+#if KN_HAVE_LANES_SETS
+        {kn_abreast_arithmetic_avx2, kn_abreast_memory_avx2},
+        {kn_abreast_arithmetic_avx512, kn_abreast_memory_avx512},
+#endif
+    };
+    const unsigned index = set_index(kn_cpu_flags());
+    int state = FRESH;
+    if (atomic_compare_exchange_strong(&all[index].state, &state, FILLING)) {
+        for (unsigned i = 0; i < TABLES; i++)
+            for (const struct kn_abreast *row = rows[index][i]; row->form; row++)
+                all[index].of[kn_form_find(row->form)] = row->run;
+        atomic_store_explicit(&all[index].state, READY, memory_order_release);
+    }
+    while (atomic_load_explicit(&all[index].state, memory_order_acquire) != READY) // microseconds
+        ;
+    return all[index].of;
 }
 
 #pragma GCC visibility push(hidden)

@@ -6,6 +6,7 @@
 //     │ struct px_warp … │ a register file for each │ shared memory │ local memory of each warp │
 //
 // After the warps, there are lists of the registers that are different in each warp.
+#include "abreast.h"
 #include "block.h"
 
 #include <string.h>
@@ -52,11 +53,19 @@ static uint64_t indices_size(const struct px_grid *grid, const struct px_decoded
            px_up(decoded->index_count * sizeof(uint32_t), 64);
 }
 
+static uint32_t abreast_count(const struct px_grid *grid, const struct px_decoded *decoded,
+                              bool single)
+{
+    const bool possible = single && row_lanes(grid) == KN_LANES && !local_size(grid);
+    return possible ? px_abreast_warps(grid, decoded) : 0;
+}
+
 uint64_t px_block_size(const struct px_grid *grid, const struct px_decoded *decoded, bool single)
 {
-    const uint64_t warps = single ? 1 : warp_count(grid);
+    const uint64_t warps = single ? 1 : warp_count(grid),
+                   abreast = abreast_count(grid, decoded, single);
     return sizeof(struct px_block) + px_up(warps * sizeof(struct px_warp), 64) +
-           warps * decoded->file_B + px_up(px_shared_size(grid), 64) +
+           (warps > abreast ? warps : abreast) * decoded->file_B + px_up(px_shared_size(grid), 64) +
            warps * KN_LANES * local_size(grid) + indices_size(grid, decoded) + 2 * 64;
 }
 
@@ -112,6 +121,13 @@ void px_block_init(struct px_block *block, struct px_grid *grid, const struct px
     block->indices = at;
     for (uint32_t i = 0; i < block->warp_count; i++, at += decoded->index_count * PX_INDEX_B)
         px_fill_list(block, at, i);
+    block->abreast = abreast_count(grid, decoded, single);
+    block->files = at;
+    for (uint32_t i = 1; i < block->abreast; i++) {
+        char *file = at + (size_t)i * decoded->file_B;
+        memset(file, 0, decoded->file_B);
+        px_fill_launch(block, file);
+    }
     for (uint32_t i = 0; i < warps; i++, at += decoded->file_B) {
         memset(&block->warps[i], 0, offsetof(struct px_warp, fragments));
         block->warps[i].block = block;
@@ -123,6 +139,7 @@ void px_block_init(struct px_block *block, struct px_grid *grid, const struct px
         memset(at, 0, decoded->file_B);
         px_fill_launch(block, at);
     }
+    at += block->abreast ? (size_t)(block->abreast - 1) * decoded->file_B : 0;
     block->memory.shared = block->own_shared = at;
     at += px_up(block->memory.shared_B, 64);
     for (uint32_t i = 0; i < warps; i++, at += (uint64_t)KN_LANES * local_B)
@@ -133,7 +150,7 @@ void px_block_init(struct px_block *block, struct px_grid *grid, const struct px
 bool px_block_renew(struct px_block *block, struct px_grid *grid, bool single)
 {
     struct px_warp *warps = block->warps;
-    if (block->single != single ||
+    if (block->single != single || block->abreast != abreast_count(grid, block->decoded, single) ||
         memcmp(block->threads, grid->threads, sizeof block->threads) != 0 ||
         block->memory.shared_B != px_shared_size(grid) || warps->w.local_B != local_size(grid))
         return false;
@@ -141,8 +158,12 @@ bool px_block_renew(struct px_block *block, struct px_grid *grid, bool single)
     for (int i = 0; i < KN_OBJECTS_RECENT; i++)
         block->objects.recent[i].object = NULL;
     block->moved = false;
+    if (block->abreast)
+        warps->w.r = block->files;
     for (uint32_t i = 0; i < (single ? 1 : block->warp_count); i++)
         px_fill_again(block, warps[i].w.r);
+    for (uint32_t i = 1; i < block->abreast; i++)
+        px_fill_again(block, block->files + (size_t)i * block->decoded->file_B);
     return true;
 }
 
@@ -163,6 +184,8 @@ void px_block_start(struct px_block *block, uint64_t linear)
         memset(block->own_shared, 0, shared_B);
     block->running = block->warp_count;
     block->next_warp = 0;
+    block->first = first;
+    block->group = block->group_end = 0;
     block->in_place = block->single && !block->stepping && !grid->seed ? block->warp_count : 0;
     block->started = false;
     block->clock = 0;
@@ -174,6 +197,11 @@ void px_block_start(struct px_block *block, uint64_t linear)
     if (block->stepping)
         px_stepping_start(block->stepping);
     px_fill_bases(block);
+    if (block->abreast) {
+        for (uint32_t i = 0; i < block->abreast && block->decoded->block.count; i++)
+            px_fill_block(block, block->files + (size_t)i * block->decoded->file_B);
+        return;
+    }
     for (uint32_t i = 0; i < (block->single ? 1 : block->warp_count); i++) {
         px_fill_block(block, block->warps[i].w.r);
         if (!block->single)
@@ -198,9 +226,29 @@ static void start_single(struct px_block *block)
     struct px_warp *warp = block->warps;
     const uint32_t index = warp_at(block, 0, block->next_warp);
     warp->index = index;
-    px_fill_warp(block, warp->w.r, index);
-    px_warp_start(warp, block->decoded->ops, px_block_lanes(block, index));
+    if (block->abreast)
+        warp->w.r = block->files + (size_t)(index - block->group) * block->decoded->file_B;
+    else
+        px_fill_warp(block, warp->w.r, index);
+    px_warp_start(warp, block->first, px_block_lanes(block, index));
     block->started = true;
+}
+
+// Runs the next warps abreast, as far as they can.
+static enum px_abreast_result start_group(struct px_block *block)
+{
+    struct px_warp *warp = block->warps;
+    const uint32_t left = block->warp_count - block->next_warp;
+    const uint32_t count = left < block->abreast ? left : block->abreast;
+    char *file = block->files;
+    block->group = block->next_warp;
+    block->group_end = block->in_place = block->group + count;
+    for (uint32_t i = 0; i < count; i++, file += block->decoded->file_B)
+        px_fill_warp(block, file, block->group + i);
+    warp->w.r = block->files;
+    warp->w.lanes = UINT32_MAX;
+    kn_warp_activate(&warp->w, UINT32_MAX);
+    return px_abreast_run(block->decoded, &warp->w, count, &block->first);
 }
 
 static enum px_progress run_single(struct px_block *block)
@@ -208,6 +256,17 @@ static enum px_progress run_single(struct px_block *block)
     struct px_warp *warp = block->warps;
     block->current = warp;
     for (; block->next_warp < block->warp_count; block->next_warp++) {
+        if (!block->started && block->abreast && block->next_warp >= block->group_end)
+            switch (start_group(block)) {
+            case PX_ABREAST_ENDED:
+                block->next_warp = block->group_end - 1;
+                continue;
+            case PX_ABREAST_STOPPED:
+                px_fail_access(warp);
+                return PX_BLOCK_FAILED;
+            default:
+                break;
+            }
         if (!block->started)
             start_single(block);
         switch (px_warp_run(warp)) {

@@ -37,10 +37,14 @@ struct px_block {
     kn_register_add_fn *add;
     struct px_warp *volatile current;
     uint32_t next_warp; // single: the next warp to run
-    uint32_t in_place;  // warps that may follow each other without a return to px_block_run, or 0
-    bool started;       // single: that warp has started
-    uint32_t turn;      // of the warps in this round
-    bool progress;      // a warp has run in this round
+    uint32_t in_place;  // the end of those that may follow without a return to px_block_run, or 0
+    const struct kn_op *first; // single: at which warps start
+    uint32_t abreast;          // warps that run abreast, each with registers of its own; or 0
+    uint32_t group, group_end; // the warps that ran abreast last
+    char *files;               // the registers of the first one of them
+    bool started;              // single: that warp has started
+    uint32_t turn;             // of the warps in this round
+    bool progress;             // a warp has run in this round
     struct px_barriers barriers;
 };
 

@@ -127,6 +127,16 @@ static bool find_comparison(const struct px_decoder *d, uint32_t i, struct compa
     return true;
 }
 
+kn_abreast_fn *px_decided_abreast(const struct px_decoder *d, uint32_t i)
+{
+    struct comparison c;
+    if (!find_comparison(d, i, &c))
+        return NULL;
+    return c.run == px_op_branch_row_eq       ? px_abreast_row_eq
+           : c.run == px_op_branch_row_lt_s32 ? px_abreast_row_lt_s32
+                                              : px_abreast_row_lt_u32;
+}
+
 static uint32_t ops_for(const struct px_decoder *d, uint32_t i)
 {
     struct comparison unused;
@@ -210,16 +220,23 @@ static void put_form(struct px_decoder *d, const struct px_op *op, struct kn_op 
         set_guard(d, op, to, false);
 }
 
+int px_affine_form(const struct px_decoder *d, uint32_t i)
+{
+    const struct px_affine *a = &d->affine.of[i];
+    const bool row = px_known_stride(&d->known, a->index) == 1;
+    char name[32];
+    snprintf(name, sizeof name, "%s.affine.%s%s", d->program->ops[i].destinations ? "ld" : "st",
+             a->is_signed ? "s32" : "u32", row ? ".row" : "");
+    return kn_form_find(name);
+}
+
 // Puts the form of affine.h before an access, and the operations that make its address.
 static struct kn_op *put_affine(struct px_decoder *d, uint32_t i, struct kn_op *to)
 {
     const struct px_op *ops = d->program->ops, *op = &ops[i];
     const struct px_affine *a = &d->affine.of[i];
-    const bool store = !op->destinations, row = px_known_stride(&d->known, a->index) == 1;
-    char name[32];
-    snprintf(name, sizeof name, "%s.affine.%s%s", store ? "st" : "ld", a->is_signed ? "s32" : "u32",
-             row ? ".row" : "");
-    const struct kn_form *form = &d->forms[kn_form_find(name)];
+    const bool store = !op->destinations;
+    const struct kn_form *form = &d->forms[px_affine_form(d, i)];
     px_op_start(op, to, form->run[0], form->run[1]);
     to->a = offset_of(d, a->index);
     to->b = offset_of(d, a->base);
@@ -521,6 +538,8 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
     }
     static const struct px_op end = {.code = PX_EXIT};
     px_op_start(&end, &out->ops[out->op_count++], px_op_exit, px_op_exit);
+    if (!flags)
+        out->abreast = px_abreast_find(&d);
     px_affine_free(&d.affine);
     px_known_free(&d.known);
     return out;
@@ -550,5 +569,7 @@ void px_decoded_free(struct px_decoded *decoded)
 {
     if (decoded)
         px_spare_drop(decoded);
+    if (decoded)
+        dm_free(decoded->abreast);
     dm_free(decoded);
 }

@@ -24,6 +24,8 @@ struct px_index {
 // The most of them: four special registers, and others.
 enum { PX_INDICES_SPECIAL = 4, PX_INDICES_MOST = 12 };
 
+struct px_abreast;
+
 struct px_decoded {
     const struct px_program *program;
     uint64_t number;   // differs from that of every other one of the process, also after its end
@@ -40,6 +42,7 @@ struct px_decoded {
     // Those that must be cleared before another launch uses the register file (unwritten.h).
     struct px_fills unwritten;
     bool clears_all;                          // or the whole file, instead of the list
+    struct px_abreast *abreast;               // abreast.h; or NULL
     struct px_index indices[PX_INDICES_MOST]; // that are filled in for a warp
     uint32_t index_count;
     struct px_fills ranks; // of `launch`, those with addresses in the block's own shared memory

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The state of decoding one program. Only decode.c and decode_check.c use it.
 #pragma once
+#include "abreast.h"
 #include "affine.h"
 #include "decode.h"
 #include "known.h"
@@ -29,6 +30,12 @@ static inline struct kn_op *px_op_start(const struct px_op *op, struct kn_op *to
     *to = (struct kn_op){.run = {run, run_some}, .guard_flip = UINT32_MAX, .line = op->line};
     return to;
 }
+
+// The form of affine.h for an access that has one.
+int px_affine_form(const struct px_decoder *d, uint32_t i);
+// For warps abreast: the function of the operation before a comparison that decides the branch
+// after it; or NULL.
+kn_abreast_fn *px_decided_abreast(const struct px_decoder *d, uint32_t i);
 
 // The operation of checker.h that belongs to an operation: before it, or after those that lanes
 // execute together; or NULL.

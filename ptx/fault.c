@@ -14,6 +14,9 @@ static void place(struct px_warp *warp, uint32_t lanes, const struct kn_op *at)
     const struct px_block *block = warp->block;
     struct px_failure *f = &block->grid->failure;
     const uint32_t *size = block->grid->threads;
+    if (block->abreast)
+        warp->index =
+            block->group + (uint32_t)((warp->w.r - block->files) / block->decoded->file_B);
     const uint32_t thread = warp->index * KN_LANES + (lanes ? (uint32_t)__builtin_ctz(lanes) : 0);
     f->placed = true;
     f->line = at ? at->line : 0;

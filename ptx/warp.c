@@ -321,20 +321,39 @@ static inline const struct kn_op *decided(const struct kn_op *op, struct kn_warp
 }
 
 // `is` and `is_not` are conditions on the least and the greatest value: the comparison is true, or
-// false, for all lanes.
+// false, for all lanes. decide_name returns 1, 0, or -1 if neither is so.
 #define BRANCH_ROW(name, T, is, is_not)                                                            \
-    const struct kn_op *px_op_branch_row_##name(const struct kn_op *op, struct kn_warp *w)         \
+    static inline int decide_##name(const struct kn_op *op, const struct kn_warp *w)               \
     {                                                                                              \
         const int64_t first = *KN_REGISTER(T, op->a), last = first + (int32_t)op->count;           \
         const int64_t limit = *KN_REGISTER(T, op->b) + op->i;                                      \
         const int64_t least = first < last ? first : last, most = first < last ? last : first;     \
         if (w->row != KN_LANES || last != (T)last)                                                 \
+            return -1;                                                                             \
+        return is ? 1 : is_not ? 0 : -1;                                                           \
+    }                                                                                              \
+    const struct kn_op *px_op_branch_row_##name(const struct kn_op *op, struct kn_warp *w)         \
+    {                                                                                              \
+        const int decision = decide_##name(op, w);                                                 \
+        if (decision < 0)                                                                          \
             KN_NEXT;                                                                               \
-        if (is)                                                                                    \
-            return decided(op, w, true);                                                           \
-        if (is_not)                                                                                \
-            return decided(op, w, false);                                                          \
-        KN_NEXT;                                                                                   \
+        return decided(op, w, decision);                                                           \
+    }                                                                                              \
+    bool px_abreast_row_##name(const struct kn_op *op, struct kn_warp *w, uint32_t warps,          \
+                               uint32_t file_B)                                                    \
+    {                                                                                              \
+        char *const r = w->r;                                                                      \
+        const uint32_t goes_on = op[2].guard_flip; /* the predicate with which no lane branches */ \
+        const int needed = (goes_on ^ op->guard_flip) != 0;                                        \
+        bool all = true;                                                                           \
+        for (uint32_t k = 0; k < warps && all; k++) {                                              \
+            w->r = r + k * file_B;                                                                 \
+            all = decide_##name(op, w) == needed;                                                  \
+        }                                                                                          \
+        for (uint32_t k = 0; k < warps && all; k++)                                                \
+            *(uint32_t *)(void *)(r + k * file_B + op->d) = goes_on;                               \
+        w->r = r;                                                                                  \
+        return all;                                                                                \
     }
 BRANCH_ROW(lt_s32, int32_t, most < limit, least >= limit)
 BRANCH_ROW(lt_u32, uint32_t, most < limit, least >= limit)
@@ -472,11 +491,14 @@ static inline const struct kn_op *start_next(struct px_warp *warp)
 {
     struct px_block *block = warp->block;
     warp->index = ++block->next_warp;
-    px_fill_warp(block, warp->w.r, warp->index);
+    if (block->abreast)
+        warp->w.r += block->decoded->file_B;
+    else
+        px_fill_warp(block, warp->w.r, warp->index);
     warp->w.lanes = px_block_lanes(block, warp->index);
     warp->turn = warp->last_turn = warp->backward = 0;
     activate(warp, warp->w.lanes);
-    return block->decoded->ops;
+    return block->first;
 }
 
 static __attribute__((noinline)) const struct kn_op *end_lanes(const struct kn_op *op,

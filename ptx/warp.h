@@ -15,6 +15,7 @@
 // are ready gets a later turn, so that lanes which wait for another lane let it run.
 #pragma once
 #include "decode.h"
+#include "kn_abreast.h"
 
 struct px_block;
 
@@ -117,6 +118,7 @@ bool px_warp_time_out(struct px_warp *warp);
 // lanes of the fragment are left.
 const struct kn_op *px_warp_end(struct px_warp *warp, uint32_t lanes, const struct kn_op *next);
 // The operations of this room, for decode.c.
+kn_abreast_fn px_abreast_row_lt_s32, px_abreast_row_lt_u32, px_abreast_row_eq;
 kn_lane_fn px_op_jump, px_op_jump_some, px_op_branch, px_op_branch_some, px_op_branch_table,
     px_op_branch_row_lt_s32, px_op_branch_row_lt_u32, px_op_branch_row_eq, px_op_meet,
     px_op_meet_first, px_op_nothing, px_op_together, px_op_exit, px_op_trap, px_op_breakpoint,

@@ -37,6 +37,7 @@ BITS_2(mul_bits, *)
 BITS_2(and_bits, &)
 BITS_2(or_bits, |)
 BITS_2(xor_bits, ^)
+KN_LINK_BODY(mov_bits, 1, KN_UNFIXED, a) // abreast only
 KN_LINK_BODY(mad_bits, 3, KN_UNFIXED, a *b + c)
 KN_LINKS_3(mad_bits)
 
@@ -51,6 +52,26 @@ const struct kn_chain KN_JOIN(kn_chains_arithmetic, KN_SET)[] = {
     BITS_ROW(and_bits, 2, "and.32"),    BITS_ROW(or_bits, 2, "or.32"),
     BITS_ROW(xor_bits, 2, "xor.32"),    {0},
 };
+#define ABREAST(name, text)                                                                        \
+    {                                                                                              \
+        text, name##_abreast                                                                       \
+    }
+const struct kn_abreast KN_JOIN(kn_abreast_arithmetic, KN_SET)[] = {
+    ABREAST(add, "add.rn.f32"),
+    ABREAST(sub, "sub.rn.f32"),
+    ABREAST(mul, "mul.rn.f32"),
+    ABREAST(fma, "fma.rn.f32"),
+    ABREAST(add_bits, "add.32"),
+    ABREAST(sub_bits, "sub.32"),
+    ABREAST(mul_bits, "mul.lo.32"),
+    ABREAST(mad_bits, "mad.lo.32"),
+    ABREAST(and_bits, "and.32"),
+    ABREAST(mov_bits, "mov.32"),
+    ABREAST(or_bits, "or.32"),
+    ABREAST(xor_bits, "xor.32"),
+    {0},
+};
 #else
 const struct kn_chain KN_JOIN(kn_chains_arithmetic, KN_SET)[] = {{0}};
+const struct kn_abreast KN_JOIN(kn_abreast_arithmetic, KN_SET)[] = {{0}};
 #endif

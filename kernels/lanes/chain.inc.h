@@ -5,6 +5,7 @@
 
 #include "float.inc.h"
 
+#include "kn_abreast.h"
 #include "kn_chain.h"
 
 // The tables of links; each ends with a row without a form.
@@ -12,6 +13,8 @@
 extern const struct kn_chain KN_JOIN(kn_chains_arithmetic, KN_SET)[];
 extern const struct kn_chain KN_JOIN(kn_chains_approx, KN_SET)[];
 extern const struct kn_chain KN_JOIN(kn_chains_row, KN_SET)[];
+extern const struct kn_abreast KN_JOIN(kn_abreast_arithmetic, KN_SET)[];
+extern const struct kn_abreast KN_JOIN(kn_abreast_memory, KN_SET)[];
 #pragma GCC visibility pop
 
 // Values are passed on only if a call of the next operation is a jump, in as many vectors as the
@@ -88,9 +91,10 @@ KN_INLINE kn_bits kn_result_parts(kn_bits value)
 
 // ---- links ----
 
-KN_INLINE kn_bits kn_part(const struct kn_warp *w, uint32_t at, int p)
+// Part of a register in a register file.
+KN_INLINE kn_bits kn_part(const char *r, uint32_t at, int p)
 {
-    return *(const kn_bits *)(const void *)(w->r + at + p * KN_PART_B);
+    return *(const kn_bits *)(const void *)(r + at + p * KN_PART_B);
 }
 
 // Stores a result, in the active lanes only.
@@ -129,9 +133,9 @@ KN_INLINE const struct kn_op *kn_link_next(const struct kn_op *op, struct kn_war
         kn_bits result[KN_PARTS];                                                                  \
         KN_EACH_PART                                                                               \
         {                                                                                          \
-            const kn_bits a = in & 1 ? value[p] : kn_part(w, op->a, p);                            \
-            const kn_bits b = sources < 2 ? a : in & 2 ? value[p] : kn_part(w, op->b, p);          \
-            const kn_bits c = sources < 3 ? a : in & 4 ? value[p] : kn_part(w, op->c, p);          \
+            const kn_bits a = in & 1 ? value[p] : kn_part(w->r, op->a, p);                         \
+            const kn_bits b = sources < 2 ? a : in & 2 ? value[p] : kn_part(w->r, op->b, p);       \
+            const kn_bits c = sources < 3 ? a : in & 4 ? value[p] : kn_part(w->r, op->c, p);       \
             (void)b;                                                                               \
             (void)c;                                                                               \
             result[p] = (kn_bits)(expression);                                                     \
@@ -143,6 +147,22 @@ KN_INLINE const struct kn_op *kn_link_next(const struct kn_op *op, struct kn_war
             kn_put_parts(w, op->d, fixed);                                                         \
         }                                                                                          \
         return kn_link_next(op, w, link == KN_LINK_KEEP ? value : result, link);                   \
+    }                                                                                              \
+    __attribute__((unused)) static bool name##_abreast(const struct kn_op *op, struct kn_warp *w,  \
+                                                       uint32_t warps, uint32_t file_B)            \
+    {                                                                                              \
+        const uint32_t at_d = op->d, at_a = op->a, at_b = op->b, at_c = op->c;                     \
+        for (char *r = w->r; warps--; r += file_B)                                                 \
+            KN_EACH_PART                                                                           \
+            {                                                                                      \
+                const kn_bits a = kn_part(r, at_a, p);                                             \
+                const kn_bits b = sources < 2 ? a : kn_part(r, at_b, p);                           \
+                const kn_bits c = sources < 3 ? a : kn_part(r, at_c, p);                           \
+                (void)b;                                                                           \
+                (void)c;                                                                           \
+                ((kn_bits *)(void *)(r + at_d))[p] = fix((kn_bits)(expression));                   \
+            }                                                                                      \
+        return true;                                                                               \
     }
 #define KN_UNFIXED(value) (value)
 

@@ -5,6 +5,7 @@
 //
 // Each space has a function that checks addresses (address.inc.h), and each type one that moves
 // the values. A form is a pair of them.
+#include "chain.inc.h"
 #include "pieces.inc.h"
 
 #include <string.h>
@@ -341,6 +342,98 @@ KN_OPERATION(affine_some)
 {
     KN_NEXT;
 }
+
+// ---- the same for warps abreast, whose indices are known to be consecutive ----
+
+// Whether the indices of all warps are consecutive, and all elements from `first` on, which is the
+// place of those of the first warp, are in the device's range.
+static inline bool are_consecutive(const struct kn_op *op, const struct kn_warp *w, uint32_t warps,
+                                   uint32_t file_B, uint32_t edge, const char *first)
+{
+    const struct kn_memory *m = w->memory;
+    const char *index = w->r + op->a;
+    const uint32_t from = *(const uint32_t *)(const void *)index, count = warps * KN_LANES;
+    uint32_t differences = 0;
+    for (uint32_t k = 0; k < warps; k++, index += file_B)
+        differences |= *(const uint32_t *)(const void *)index ^ (from + k * KN_LANES);
+    return !differences && from - edge <= UINT32_MAX - (count - 1) &&
+           m->device_end - (uintptr_t)first >= (uint64_t)count * sizeof(uint32_t);
+}
+
+static inline bool affine_places(const struct kn_op *op, struct kn_warp *w, uint32_t warps,
+                                 uint32_t file_B, uint32_t edge, char **places)
+{
+    char *const r = w->r, *const first = affine_place(op, w, edge, true);
+    bool all = first;
+    if (first && are_consecutive(op, w, warps, file_B, edge, first)) {
+        for (uint32_t k = 0; k < warps; k++)
+            places[k] = first + k * (KN_LANES * sizeof(uint32_t));
+        return true;
+    }
+    for (uint32_t k = 0; k < warps && all; k++) {
+        w->r = r + k * file_B;
+        places[k] = affine_place(op, w, edge, true);
+        all = places[k];
+    }
+    w->r = r;
+    return all;
+}
+
+// The compiler may not move it: a fault belongs to the warp that kn_warp.r says.
+KN_INLINE void copy_elements(uint32_t *to, const uint32_t *from)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    KN_EACH_LANE
+    to[i] = from[i];
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+// The next warps abreast most often access the bytes that follow.
+KN_INLINE void prefetch_next(const char *place, uint32_t warps)
+{
+    place += warps * (KN_LANES * sizeof(uint32_t));
+    __builtin_prefetch(place);
+    __builtin_prefetch(place + 64);
+}
+
+#define AFFINE_ABREAST(name, edge)                                                                 \
+    static bool load_affine_##name##_abreast(const struct kn_op *op, struct kn_warp *w,            \
+                                             uint32_t warps, uint32_t file_B)                      \
+    {                                                                                              \
+        char *const r = w->r, *from[KN_ABREAST_MOST];                                              \
+        if (!affine_places(op, w, warps, file_B, edge, from))                                      \
+            return false;                                                                          \
+        for (uint32_t k = 0; k < warps; k++) {                                                     \
+            w->r = r + k * file_B;                                                                 \
+            prefetch_next(from[k], warps);                                                         \
+            copy_elements(KN_REGISTER(uint32_t, op->d), (const void *)from[k]);                    \
+        }                                                                                          \
+        w->r = r;                                                                                  \
+        return true;                                                                               \
+    }                                                                                              \
+    static bool store_affine_##name##_abreast(const struct kn_op *op, struct kn_warp *w,           \
+                                              uint32_t warps, uint32_t file_B)                     \
+    {                                                                                              \
+        char *const r = w->r, *to[KN_ABREAST_MOST];                                                \
+        if (!affine_places(op, w, warps, file_B, edge, to))                                        \
+            return false;                                                                          \
+        for (uint32_t k = 0; k < warps; k++) {                                                     \
+            w->r = r + k * file_B;                                                                 \
+            prefetch_next(to[k], warps);                                                           \
+            copy_elements((void *)to[k], KN_REGISTER(uint32_t, op->c));                            \
+        }                                                                                          \
+        w->r = r;                                                                                  \
+        return true;                                                                               \
+    }
+AFFINE_ABREAST(u32, 0)
+AFFINE_ABREAST(s32, 0x80000000)
+const struct kn_abreast KN_JOIN(kn_abreast_memory, KN_SET)[] = {
+    {"ld.affine.u32.row", load_affine_u32_abreast},
+    {"ld.affine.s32.row", load_affine_s32_abreast},
+    {"st.affine.u32.row", store_affine_u32_abreast},
+    {"st.affine.s32.row", store_affine_s32_abreast},
+    {0},
+};
 #define AFFINE_ROW(operation, text, operands)                                                      \
     {                                                                                              \
         text, operands,                                                                            \
