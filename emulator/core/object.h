@@ -125,8 +125,32 @@ CUresult em_object_get_(enum em_type type, uint64_t handle, CUresult code, struc
     em_object_pin_((type), (uint64_t)(uintptr_t)(handle), (code),                                  \
                    (struct em_object **)(void *)(out))
 CUresult em_object_pin_(enum em_type type, uint64_t handle, CUresult code, struct em_object **out);
+// For a thread that pins one object again and again: notes a pinned object, and pins it without a
+// search. Returns false if em_object_pin should search. Precondition: em_lock NOT held.
+static inline void em_object_pin_note(struct em_pin_again *again, struct em_object *object)
+{
+    em_assert_unlocked();
+    const uint64_t pins = __atomic_load_n(object->pins, __ATOMIC_RELAXED);
+    *again = (struct em_pin_again){object->handle, (pins | EM_PIN_VALID) / EM_PIN_VALID,
+                                   object->pins, object};
+}
+static inline bool em_object_pin_again(const struct em_pin_again *again, uint64_t handle)
+{
+    em_assert_unlocked();
+    if (again->handle != handle)
+        return false;
+    uint64_t pins = __atomic_load_n(again->pins, __ATOMIC_ACQUIRE);
+    if (pins / EM_PIN_VALID != again->alive)
+        return false;
+    if (!em_is_single_threaded())
+        return __atomic_compare_exchange_n(again->pins, &pins, pins + 1, false, __ATOMIC_ACQ_REL,
+                                           __ATOMIC_ACQUIRE);
+    __atomic_store_n(again->pins, pins + 1, __ATOMIC_RELAXED);
+    return true;
+}
+
 void em_object_free_unpinned(struct em_object *object) __attribute__((cold)); // for the next one
-static inline void em_object_unpin(struct em_object *object)
+static inline __attribute__((always_inline)) void em_object_unpin(struct em_object *object)
 {
     em_assert_unlocked();
     const uint64_t before = em_count(object->pins, (uint64_t)-1);
