@@ -137,7 +137,7 @@ static inline void em_object_pin_note(struct em_pin_again *again, struct em_obje
 static inline bool em_object_pin_again(const struct em_pin_again *again, uint64_t handle)
 {
     em_assert_unlocked();
-    if (again->handle != handle)
+    if (again->handle != handle || !handle)
         return false;
     uint64_t pins = __atomic_load_n(again->pins, __ATOMIC_ACQUIRE);
     if (pins / EM_PIN_VALID != again->alive)
