@@ -274,7 +274,7 @@ static __attribute__((noinline)) CUresult search_stream(CUstream handle, struct 
         em_stream_put(s);
         return r; // without the stream: the caller puts what it was given
     }
-    em_object_pin_note(&em_self.last_stream, &s->object);
+    em_object_note(&em_self.last_stream, &s->object);
     *out = s;
     return CUDA_SUCCESS;
 }

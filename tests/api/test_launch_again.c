@@ -127,6 +127,32 @@ TEST(endless_in_a_later_launch)
     EXPECT_ERROR(cuStreamSynchronize(stream), CUDA_ERROR_LAUNCH_TIMEOUT);
 }
 
+static CUresult launch_shared(CUfunction f, unsigned shared_B)
+{
+    unsigned value = 1;
+    void *parameters[] = {&out, &value};
+    return cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, shared_B, stream, parameters, NULL);
+}
+
+// A launch like the last one is checked again if the function has changed.
+TEST(limit_changes)
+{
+    const CUfunction_attribute most = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    start(fill);
+    CUfunction f = ptx_kernel(module, "fill");
+    EXPECT_OK(launch_shared(f, 4096));
+    EXPECT_OK(launch_shared(f, 4096));
+    EXPECT_OK(cuFuncSetAttribute(f, most, 4095));
+    EXPECT_ERROR(launch_shared(f, 4096), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(launch_shared(f, 4095));
+    EXPECT_ERROR(launch_shared(f, 4096), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuFuncSetAttribute(f, most, 4096));
+    EXPECT_OK(launch_shared(f, 4096));
+    EXPECT_ERROR(launch(f, 1, 2048, out, 1), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(launch(f, 0, 32, out, 1), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(launch(f, 1, 32, out, 1));
+}
+
 // ---- faults ----
 
 static void launch_often(CUfunction f)
@@ -393,7 +419,7 @@ TEST(cancelled_thread)
 }
 
 TESTS(CASE(sizes_and_arguments), CASE(unwritten_registers), CASE(several_turns),
-      CASE(endless_in_a_later_launch), CASE(fault_in_a_later_launch), CASE(blocked_signals),
-      CASE(handlers_of_the_program), CASE(others_see_the_kernel), CASE(others_wait_for_the_fault),
-      CASE(module_is_unloaded_meanwhile), CASE(module_is_unloaded_after),
-      CASE(several_threads_launch), CASE(cancelled_thread))
+      CASE(endless_in_a_later_launch), CASE(limit_changes), CASE(fault_in_a_later_launch),
+      CASE(blocked_signals), CASE(handlers_of_the_program), CASE(others_see_the_kernel),
+      CASE(others_wait_for_the_fault), CASE(module_is_unloaded_meanwhile),
+      CASE(module_is_unloaded_after), CASE(several_threads_launch), CASE(cancelled_thread))
