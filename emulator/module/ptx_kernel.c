@@ -136,6 +136,7 @@ static CUresult prepare_first(struct em_code *code, const struct em_device *devi
     code->local_B = c->program->local_B;
     code->prints = c->program->prints;
     code->allocates = c->program->allocates;
+    code->never_faults = c->program->never_faults;
     code->registers = estimate_registers(c->program, limits->most_registers);
     return CUDA_SUCCESS;
 }

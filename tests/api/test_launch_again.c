@@ -229,6 +229,36 @@ TEST(handlers_of_the_program)
     EXPECT_EQ(handled, SIGSEGV);
 }
 
+static bool is_our_handler(void)
+{
+    struct sigaction now;
+    sigaction(SIGSEGV, NULL, &now);
+    return now.sa_handler == handle;
+}
+
+// A kernel that accesses no memory runs with the mask and the handlers of the program as they are.
+TEST(kernel_without_accesses)
+{
+    sigset_t all, after;
+    if (SANITIZED)
+        SKIP("a sanitizer has its own handlers");
+    start(fill);
+    CUmodule second = ptx_load(empty);
+    CUfunction f = ptx_kernel(module, "fill"), e = ptx_kernel(second, "empty");
+    launch_often(f);
+    signal(SIGSEGV, handle);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    usleep(1000);
+    launch_often(e);
+    EXPECT(is_our_handler());
+    launch_often(f);
+    EXPECT(!is_our_handler());
+    pthread_sigmask(SIG_SETMASK, NULL, &after);
+    EXPECT(sigismember(&after, SIGSEGV));
+    expect_fault(f);
+}
+
 // ---- other threads ----
 
 // Stores 1 to `out`, waits until the word after it is not 0, and stores 2.
@@ -420,6 +450,7 @@ TEST(cancelled_thread)
 
 TESTS(CASE(sizes_and_arguments), CASE(unwritten_registers), CASE(several_turns),
       CASE(endless_in_a_later_launch), CASE(limit_changes), CASE(fault_in_a_later_launch),
-      CASE(blocked_signals), CASE(handlers_of_the_program), CASE(others_see_the_kernel),
-      CASE(others_wait_for_the_fault), CASE(module_is_unloaded_meanwhile),
-      CASE(module_is_unloaded_after), CASE(several_threads_launch), CASE(cancelled_thread))
+      CASE(blocked_signals), CASE(handlers_of_the_program), CASE(kernel_without_accesses),
+      CASE(others_see_the_kernel), CASE(others_wait_for_the_fault),
+      CASE(module_is_unloaded_meanwhile), CASE(module_is_unloaded_after),
+      CASE(several_threads_launch), CASE(cancelled_thread))
