@@ -8,7 +8,7 @@
 #include "warp.h"
 
 enum {
-    OPS_MOST = 64,      // operations of a list; with more, the kernel is none that moves data
+    OPS_MOST = 64,      // operations of a list; a kernel with more of them does not just move data
     OPS_LEAST = 4,      // with a function of their own
     FILES_B = 24 << 10, // of the registers of warps abreast, for a first-level cache
     BLOCKS_LEAST = 8,   // of a grid: a block needs more memory, which must be prepared

@@ -158,6 +158,34 @@ static void find_unread(struct px_lower *l)
     dm_free(reads);
 }
 
+// ---- accesses ----
+
+// Whether a form reads and writes registers only. Others of them are not in the list, because few
+// kernels without accesses do more.
+static bool is_of_registers(const char *form)
+{
+    static const char *const names[] = {"mov", "add", "sub",  "mul",  "mad", "min", "max", "and",
+                                        "or",  "xor", "setp", "selp", "shl", "shr", "cvt"};
+    const size_t length = strcspn(form, ".");
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == length && !memcmp(names[i], form, length))
+            return true;
+    return false;
+}
+
+static bool never_faults(const struct px_lower *l)
+{
+    unsigned count;
+    const struct kn_form *forms = kn_forms(&count);
+    for (size_t i = 0; i < l->op_count; i++) {
+        const struct px_op *op = &l->ops[i];
+        if (op->code != PX_EXIT && op->code != PX_BRANCH &&
+            (op->code != PX_FORM || !is_of_registers(forms[op->form].name)))
+            return false;
+    }
+    return true;
+}
+
 // ---- all ----
 
 static void program_fill(struct px_lower *l, struct made *made, const bool *meets,
@@ -184,6 +212,7 @@ static void program_fill(struct px_lower *l, struct made *made, const bool *meet
                 .reads_workspace = l->reads_workspace,
                 .allocates = l->allocates,
                 .recurses = l->recurses,
+                .never_faults = never_faults(l),
                 .has_stack = l->calls || l->allocas,
                 .order_free = !l->ordered,
             },

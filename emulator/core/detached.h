@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A small command that runs after its call has released em_lock, and that the scheduler does not
+// A command that runs after its call has released em_lock, and that the scheduler does not
 // know.
 //
 // It takes longer to enter a command into the scheduler, and to take it out again, than to copy a
@@ -7,7 +7,8 @@
 // held: the program may serve the page faults itself (userfaultfd, a file system of its own, a
 // handler of SIGSEGV), and may need the driver to do so. So the call that has checked such a copy
 // leaves it here and releases em_lock. If another thread takes em_lock while the copy runs, it
-// adopts the command: it enters it into the scheduler, as if it had been submitted.
+// adopts the command: it enters it into the scheduler, as if it had been submitted. Launches of
+// kernels in PTX run in the same way (em_issue_detached).
 //
 //      IDLE ──▶ RUNNING ──▶ IDLE              nobody has taken em_lock meanwhile
 //                  │

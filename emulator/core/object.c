@@ -440,14 +440,6 @@ CUresult em_object_pin_(enum em_type type, uint64_t handle, CUresult code, struc
     return CUDA_SUCCESS;
 }
 
-void em_object_pin_found(struct em_object *object)
-{
-    em_assert_locked();
-    const uint64_t before = em_count(object->pins, 1);
-    assert(before & EM_PIN_VALID);
-    (void)before;
-}
-
 // The handle was retired during the call, so em_object_end left the slot to the last user.
 void em_object_free_unpinned(struct em_object *object)
 {

@@ -125,17 +125,50 @@ CUresult em_object_get_(enum em_type type, uint64_t handle, CUresult code, struc
     em_object_pin_((type), (uint64_t)(uintptr_t)(handle), (code),                                  \
                    (struct em_object **)(void *)(out))
 CUresult em_object_pin_(enum em_type type, uint64_t handle, CUresult code, struct em_object **out);
+// For a thread that uses one object again and again: notes an object, which is pinned, or of which
+// the handle is valid and em_lock held.
+static inline void em_object_note(struct em_pin_again *again, struct em_object *object)
+{
+    const uint64_t pins = __atomic_load_n(object->pins, __ATOMIC_RELAXED);
+    *again = (struct em_pin_again){object->handle, (pins | EM_PIN_VALID) / EM_PIN_VALID,
+                                   object->pins, object};
+}
+// Pins it without a search. Returns false if em_object_pin should search. Precondition: em_lock NOT
+// held.
+static inline bool em_object_pin_again(const struct em_pin_again *again, uint64_t handle)
+{
+    em_assert_unlocked();
+    if (again->handle != handle || !handle)
+        return false;
+    uint64_t pins = __atomic_load_n(again->pins, __ATOMIC_ACQUIRE);
+    if (pins / EM_PIN_VALID != again->alive)
+        return false;
+    if (!em_is_single_threaded())
+        return __atomic_compare_exchange_n(again->pins, &pins, pins + 1, false, __ATOMIC_ACQ_REL,
+                                           __ATOMIC_ACQUIRE);
+    __atomic_store_n(again->pins, pins + 1, __ATOMIC_RELAXED);
+    return true;
+}
+
+// Returns the object without a search, or NULL if it has another handle or is not alive any more.
+// Precondition: em_lock held.
+static inline struct em_object *em_object_again(const struct em_pin_again *again, uint64_t handle)
+{
+    em_assert_locked();
+    if (again->handle != handle || !handle)
+        return NULL;
+    const uint64_t pins = __atomic_load_n(again->pins, __ATOMIC_ACQUIRE);
+    return pins / EM_PIN_VALID == again->alive ? again->object : NULL;
+}
+
 void em_object_free_unpinned(struct em_object *object) __attribute__((cold)); // for the next one
-static inline void em_object_unpin(struct em_object *object)
+static inline __attribute__((always_inline)) void em_object_unpin(struct em_object *object)
 {
     em_assert_unlocked();
     const uint64_t before = em_count(object->pins, (uint64_t)-1);
     if (__builtin_expect(!(before & EM_PIN_VALID || (before & EM_PIN_COUNT) > 1), 0))
         em_object_free_unpinned(object);
 }
-// Pins an object whose handle is valid. em_object_unpin must be called without the lock.
-// Precondition: em_lock held.
-void em_object_pin_found(struct em_object *object);
 
 // Returns the object of a handle, or NULL without a report, for callers that only want to know
 // whether a number is a handle. Precondition: em_lock held or shared.

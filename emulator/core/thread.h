@@ -9,11 +9,20 @@
 #include "thread_state.h"
 
 struct em_entry;
+struct em_object;
 struct em_share;
 struct em_stream;
 struct em_text;
 
 enum { EM_LOG_DUE_MOST = 16 }; // messages of one call
+
+// An object that the thread has used, which it finds again faster (em_object_pin_again).
+struct em_pin_again {
+    uint64_t handle; // 0: none
+    uint64_t alive;  // the upper bits of *pins while the handle is valid
+    uint64_t *pins;
+    struct em_object *object;
+};
 
 struct em_thread {
     const struct em_entry *entry;  // the call in progress, or NULL
@@ -49,6 +58,7 @@ struct em_thread {
 
     struct em_stream *streams; // the default streams of this thread, one for each context
     int capture_mode;          // CUstreamCaptureMode
+    struct em_pin_again last_stream, last_function;
 
     // If pthread_cancel ended a thread inside the driver, its locks would stay locked. So a call
     // disables cancellation before its first lock, and restores it when it returns.

@@ -82,6 +82,7 @@ struct em_code {
     unsigned target;                      // the architecture that its text names; 0: the device's
     const struct px_object_uses *objects; // textures and surfaces that it uses; may be NULL
     bool prints, allocates;               // calls printf, or malloc or free
+    bool never_faults;                    // needs no guarded call (guard.h)
     bool notes_writes;                    // for CARDLESS_CHECK=memory, which bytes it writes
 };
 

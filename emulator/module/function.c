@@ -99,7 +99,17 @@ CUresult em_function_or_kernel(CUfunction handle, CUresult code, struct em_funct
 
 CUresult em_function_to_launch(CUfunction handle, struct em_function **out)
 {
-    return em_function_or_kernel(handle, CUDA_ERROR_INVALID_HANDLE, out);
+    em_assert_locked();
+    struct em_pin_again *last = &em_thread()->last_function;
+    struct em_object *again = em_object_again(last, (uint64_t)(uintptr_t)handle);
+    if (em_likely(again)) {
+        *out = (struct em_function *)again;
+        return CUDA_SUCCESS;
+    }
+    const CUresult r = em_function_or_kernel(handle, CUDA_ERROR_INVALID_HANDLE, out);
+    if (!r && em_function_handle(*out) == handle) // not that of a library's kernel
+        em_object_note(last, &(*out)->object);
+    return r;
 }
 
 // ---- attributes ----
@@ -287,6 +297,8 @@ CUresult em_function_set_attribute(CUfunction handle, CUfunction_attribute attri
         r = em_code_set_attribute(f->code, &f->own, f->object.context->device, attribute, value);
     if (!r)
         f->own_set |= 1u << attribute;
+    if (!r)
+        f->passed = false;
     em_unlock();
     return r;
 }

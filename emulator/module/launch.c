@@ -81,6 +81,8 @@ static CUresult check_updatable(const CUlaunchAttributeValue *values, bool captu
                : em_fail(CUDA_ERROR_INVALID_VALUE, "deviceUpdatable (%d) must be 0 or 1", value);
 }
 
+// A detached launch has no reference to its function: nobody can destroy that without em_lock, and
+// whoever takes em_lock adopts the launch first.
 static void adopt_launch(void *argument)
 {
     em_launch_hold(argument);
@@ -95,16 +97,6 @@ static bool runs_detached(struct em_launch_command *c, const struct em_stream *s
     return code->executor->detaches && !code->objects && !code->prints && !code->allocates &&
            !c->cooperative && !em_recording && em_stream_may_detach(stream) &&
            em_accesses_are_plain(&c->command);
-}
-
-// Runs the launch and releases em_lock. Instead of a reference, it pins the function.
-static CUresult issue_detached(struct em_launch_command *c, struct em_stream *stream)
-{
-    struct em_object *function = &c->function->object;
-    em_object_pin_found(function);
-    const CUresult r = em_issue_detached(stream, &c->command, adopt_launch);
-    em_object_unpin(function);
-    return r;
 }
 
 // The call ends guarded calls if it has more to do at its end.
@@ -143,7 +135,7 @@ CUresult em_launch(const struct em_launch_config *config, struct em_stream *stre
         if (em_unlikely(em_tracing_text))
             em_launch_note(config, f->code, (unsigned char *)space.at + space.at->arguments_at);
         if (em_likely(runs_detached(space.at, stream))) {
-            r = issue_detached(space.at, stream);
+            r = em_issue_detached(stream, &space.at->command, adopt_launch);
         } else {
             em_cancel_off();
             em_launch_hold(space.at);

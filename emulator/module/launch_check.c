@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "call.h"
 #include "context.h"
 #include "device.h"
 #include "error.h"
@@ -67,6 +68,8 @@ static CUresult check_threads(struct em_extent3 threads, const struct em_code *c
 
 // ---- clusters ----
 
+static const struct em_extent3 no_cluster;
+
 // The launch's own cluster, or the one that the function requires; 0: no clusters.
 static struct em_extent3 cluster_of(const struct em_launch_config *c,
                                     const struct em_function_settings *settings)
@@ -102,10 +105,36 @@ static CUresult check_cluster(const struct em_launch_config *c, const struct em_
 
 // ---- the order of checks (recorded: launch_dims, launch_params) ----
 
-CUresult em_launch_check(const struct em_launch_config *c, const struct em_function *f,
+static bool is_same(struct em_extent3 a, struct em_extent3 b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+// Whether the checks have passed a launch like this one.
+static bool has_passed(const struct em_launch_config *c, const struct em_function *f)
+{
+    return f->passed && !c->attributes.given && !c->attributes.cooperative &&
+           c->shared_B == f->passed_shared_B && is_same(c->blocks, f->passed_blocks) &&
+           is_same(c->threads, f->passed_threads) && is_same(c->attributes.cluster, no_cluster);
+}
+
+static void note_passed(const struct em_launch_config *c, struct em_function *f)
+{
+    f->passed = !f->inherited && !c->attributes.given && !c->attributes.cooperative &&
+                is_same(c->attributes.cluster, no_cluster);
+    f->passed_blocks = c->blocks;
+    f->passed_threads = c->threads;
+    f->passed_shared_B = c->shared_B;
+}
+
+CUresult em_launch_check(const struct em_launch_config *c, struct em_function *f,
                          struct em_extent3 *cluster)
 {
     em_assert_locked();
+    if (em_likely(has_passed(c, f))) {
+        *cluster = cluster_of(c, &f->own);
+        return CUDA_SUCCESS;
+    }
     struct em_function_settings space;
     const struct em_function_settings *settings = em_function_settings_in(f, &space);
     *cluster = cluster_of(c, settings);
@@ -124,6 +153,8 @@ CUresult em_launch_check(const struct em_launch_config *c, const struct em_funct
                     "sharedMemBytes (%u) exceeds the %d bytes that kernel %s may use; raise them "
                     "with CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES",
                     c->shared_B, settings->most_dynamic_shared_B, f->code->name);
+    if (!r)
+        note_passed(c, f);
     return r;
 }
 

@@ -84,9 +84,12 @@ static CUresult run_launch(struct em_command *command)
     if (book)
         dm_book_begin(book);
     struct dm_guard_signals signals;
-    dm_guard_open(&signals);
+    const bool guarded = !grid.code->never_faults;
+    if (guarded)
+        dm_guard_open(&signals);
     CUresult r = grid.code->executor->run(&grid);
-    dm_guard_close(&signals);
+    if (guarded)
+        dm_guard_close(&signals);
     if (book)
         dm_book_end(book);
     if (em_unlikely(r && em_error_is_sticky(r)))

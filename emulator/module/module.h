@@ -53,6 +53,11 @@ struct em_function {
     const struct em_function_settings *inherited; // those of the library's kernel, or NULL
     struct em_object *kernel;                     // that has them: a reference, or NULL
     struct em_old_arguments *old;                 // NULL until set
+    // The last launch that has passed em_launch_check, if `own` has not changed since. It had no
+    // attributes.
+    bool passed;
+    struct em_extent3 passed_blocks, passed_threads;
+    unsigned passed_shared_B;
 };
 
 // ---- loading. Precondition: em_lock not held ----

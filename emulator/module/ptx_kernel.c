@@ -113,13 +113,11 @@ static unsigned estimate_registers(const struct px_program *program, unsigned mo
     return most && count > most ? most : count;
 }
 
-static CUresult prepare(struct em_code *code, const struct em_device *device)
+static CUresult prepare_first(struct em_code *code, const struct em_device *device)
 {
     struct ptx_code *c = ptx_code(code);
     struct px_report report = {0};
     char noun[160];
-    if (c->program) // perhaps made for another device
-        return em_ptx_check_shared(c->text, c->function, c->program, device);
     snprintf(noun, sizeof noun, "kernel %s", code->name);
     int status = px_program_get(c->text, c->function, &c->program, &report);
     if (status) {
@@ -138,8 +136,17 @@ static CUresult prepare(struct em_code *code, const struct em_device *device)
     code->local_B = c->program->local_B;
     code->prints = c->program->prints;
     code->allocates = c->program->allocates;
+    code->never_faults = c->program->never_faults;
     code->registers = estimate_registers(c->program, limits->most_registers);
     return CUDA_SUCCESS;
+}
+
+static CUresult prepare(struct em_code *code, const struct em_device *device)
+{
+    const struct ptx_code *c = ptx_code(code);
+    if (c->program) // perhaps made for another device
+        return em_ptx_check_shared(c->text, c->function, c->program, device);
+    return prepare_first(code, device);
 }
 
 // ---- the trace ----

@@ -258,7 +258,7 @@ static CUresult get_default(bool of_thread, struct em_stream **out)
     return r;
 }
 
-CUresult em_stream_get(CUstream handle, struct em_stream **out)
+static __attribute__((noinline)) CUresult search_stream(CUstream handle, struct em_stream **out)
 {
     em_assert_unlocked();
     if (!handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD)
@@ -274,8 +274,25 @@ CUresult em_stream_get(CUstream handle, struct em_stream **out)
         em_stream_put(s);
         return r; // without the stream: the caller puts what it was given
     }
+    em_object_note(&em_self.last_stream, &s->object);
     *out = s;
     return CUDA_SUCCESS;
+}
+
+CUresult em_stream_get(CUstream handle, struct em_stream **out)
+{
+    em_assert_unlocked();
+    const struct em_pin_again *last = &em_thread()->last_stream;
+    if (__atomic_load_n(&em_driver_state, __ATOMIC_ACQUIRE) != EM_DRIVER_READY ||
+        !em_object_pin_again(last, (uint64_t)(uintptr_t)handle))
+        return search_stream(handle, out);
+    struct em_stream *s = (struct em_stream *)last->object;
+    if (em_likely(!em_context_has_failed(s->object.context))) {
+        *out = s;
+        return CUDA_SUCCESS;
+    }
+    em_stream_put(s);
+    return search_stream(handle, out);
 }
 
 const char *em_stream_text(const struct em_stream *s, char *out, size_t size)

@@ -64,7 +64,7 @@ static bool may_have_lost_work(const struct em_context *context)
 
 // Whether a synchronising call has nothing to wait for and nothing to report. Takes no lock: if the
 // stream is idle when this looks, the calling thread sees everything that its commands have done.
-static bool looks_idle(const struct em_stream *s)
+static inline __attribute__((always_inline)) bool looks_idle(const struct em_stream *s)
 {
     const struct em_context *context = s->object.context;
     bool legacy = s->kind == EM_STREAM_LEGACY;
@@ -122,10 +122,10 @@ static CUresult outcome(struct em_stream *s)
     return other ? take_failure(other) : CUDA_SUCCESS;
 }
 
-CUresult em_stream_query(struct em_stream *s)
+// Calls for idle streams are so short that the other ones have functions of their own.
+static __attribute__((noinline)) CUresult query_busy(struct em_stream *s)
 {
-    if (looks_idle(s))
-        return CUDA_SUCCESS;
+    em_assert_unlocked();
     em_lock();
     if (is_pending(s, UINT64_MAX))
         em_poll(s->first);
@@ -135,6 +135,12 @@ CUresult em_stream_query(struct em_stream *s)
         em_order_host_waited_stream(s, em_scheduler.last_sequence);
     em_unlock();
     return r;
+}
+
+CUresult em_stream_query(struct em_stream *s)
+{
+    em_assert_unlocked();
+    return looks_idle(s) ? CUDA_SUCCESS : query_busy(s);
 }
 
 static CUresult no_waiting_inside(void)
@@ -164,14 +170,10 @@ CUresult em_context_wait_result(struct em_context *context, uint64_t abandonment
     return CUDA_SUCCESS;
 }
 
-CUresult em_stream_synchronize(struct em_stream *s)
+static __attribute__((noinline)) CUresult synchronize_busy(struct em_stream *s)
 {
+    em_assert_unlocked();
     CUresult r = CUDA_SUCCESS;
-    if (looks_idle(s)) {
-        r = synchronised(CUDA_SUCCESS);
-        dm_guard_passes();
-        return r;
-    }
     dm_guard_begins();
     em_lock();
     uint64_t up_to = s->dead ? 0 : s->object.context->work.last_sequence,
@@ -190,6 +192,16 @@ CUresult em_stream_synchronize(struct em_stream *s)
     em_unlock();
     dm_guard_ends();
     return synchronised(r);
+}
+
+CUresult em_stream_synchronize(struct em_stream *s)
+{
+    em_assert_unlocked();
+    if (!looks_idle(s))
+        return synchronize_busy(s);
+    const CUresult r = synchronised(CUDA_SUCCESS);
+    dm_guard_passes();
+    return r;
 }
 
 CUresult em_context_synchronize(struct em_context *context)

@@ -340,9 +340,9 @@ TEST(small_files)
 {
     struct rlimit limit = {256 << 20, 256 << 20};
     CUdeviceptr p;
-    start();
     signal(SIGXFSZ, SIG_IGN);
     EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    start(); // opens the file of device memory
     EXPECT_OK(cuMemAlloc(&p, 64 << 20));
     EXPECT_OK(cuMemsetD8(p, 1, 64 << 20));
     EXPECT_ERROR(cuMemAlloc(&p, 512 << 20), CUDA_ERROR_OUT_OF_MEMORY);
