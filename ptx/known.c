@@ -191,7 +191,7 @@ static void note_read(const struct finder *f, px_register reg)
         f->out->unread[f->layout->same[reg]] = false;
 }
 
-// Registers that the program writes keep their places. Also special registers need none, if only
+// Registers that the program writes keep their places. Special registers have no place, if only
 // skipped operations read them.
 static void find_unread(const struct finder *f)
 {

@@ -18,7 +18,7 @@ enum { EM_LOG_DUE_MOST = 16 }; // messages of one call
 
 // An object that the thread has used, which it finds again faster (em_object_pin_again).
 struct em_pin_again {
-    uint64_t handle; // 0: none
+    uint64_t handle; // or 0
     uint64_t alive;  // the upper bits of *pins while the handle is valid
     uint64_t *pins;
     struct em_object *object;
