@@ -23,7 +23,7 @@ static const struct kn_op *end_pair(const struct kn_op *op, struct kn_warp *w)
     return op;
 }
 
-// `op` is a copy, and end_pair follows it.
+// `op` is a copy that is no link of a chain, and end_pair follows it.
 static bool run_each(const struct kn_op *op, struct kn_warp *w, uint32_t warps, uint32_t file_B)
 {
     char *const r = w->r;
@@ -91,7 +91,7 @@ static void add_form(struct list *l, uint32_t i)
     if (kn_abreast()[form])
         add(l, kn_abreast()[form], op, NULL);
     else
-        add_pair(l, op, d->forms[form].run[0]);
+        add_pair(l, op, d->links[i] ? d->forms[form].run[0] : op->run[0]);
 }
 
 // Returns the number of the program's operations that it has added from `i` on, or 0.
@@ -138,11 +138,11 @@ struct px_abreast *px_abreast_find(const struct px_decoder *d)
     if (!d->known.of || !d->affine.of || d->program->uses_barriers || d->program->waits ||
         !find(&l))
         return NULL;
-    const uint64_t of_B = (l.count * sizeof *l.out->of + 63) / 64 * 64 + 64;
-    l.out = dm_alloc(sizeof *l.out + of_B + (uint64_t)PAIR * l.pair_count * sizeof *l.pairs);
+    l.out = dm_alloc(sizeof *l.out + l.count * sizeof *l.out->of +
+                     (uint64_t)PAIR * l.pair_count * sizeof *l.pairs);
     if (!l.out)
         return NULL;
-    l.pairs = (struct kn_op *)(void *)((char *)l.out + sizeof *l.out + of_B);
+    l.pairs = (struct kn_op *)(void *)(l.out->of + l.count);
     find(&l);
     l.out->count = l.count;
     l.out->next = l.next;
