@@ -185,7 +185,7 @@ static void expect(const struct kernel *k)
 static int run(const struct kernel *k, struct px_failure *failure)
 {
     struct px_module *module = NULL;
-    const struct px_program *program;
+    const struct px_program *program = NULL;
     struct px_report report;
     const struct {
         uint32_t *arrays[ARRAYS];

@@ -212,7 +212,7 @@ static void expect(const struct kernel *k, struct work *w)
 static int run(const struct kernel *k, struct work *w)
 {
     struct px_module *module = NULL;
-    const struct px_program *program;
+    const struct px_program *program = NULL;
     struct px_report report;
     const struct {
         struct work *work;
