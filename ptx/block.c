@@ -205,7 +205,7 @@ void px_block_start(struct px_block *block, uint64_t linear)
     for (uint32_t i = 0; i < (block->single ? 1 : block->warp_count); i++) {
         px_fill_block(block, block->warps[i].w.r);
         if (!block->single)
-            px_fill_warp(block, block->warps[i].w.r, i);
+            px_fill_warps(block, block->warps[i].w.r, i, 1);
         px_warp_start(&block->warps[i], first, px_block_lanes(block, i));
     }
 }
@@ -229,7 +229,7 @@ static void start_single(struct px_block *block)
     if (block->abreast)
         warp->w.r = block->files + (size_t)(index - block->group) * block->decoded->file_B;
     else
-        px_fill_warp(block, warp->w.r, index);
+        px_fill_warps(block, warp->w.r, index, 1);
     px_warp_start(warp, block->first, px_block_lanes(block, index));
     block->started = true;
 }
@@ -240,11 +240,9 @@ static enum px_abreast_result start_group(struct px_block *block)
     struct px_warp *warp = block->warps;
     const uint32_t left = block->warp_count - block->next_warp;
     const uint32_t count = left < block->abreast ? left : block->abreast;
-    char *file = block->files;
     block->group = block->next_warp;
     block->group_end = block->in_place = block->group + count;
-    for (uint32_t i = 0; i < count; i++, file += block->decoded->file_B)
-        px_fill_warp(block, file, block->group + i);
+    px_fill_warps(block, block->files, block->group, count);
     warp->w.r = block->files;
     warp->w.lanes = UINT32_MAX;
     kn_warp_activate(&warp->w, UINT32_MAX);

@@ -26,16 +26,18 @@ void px_fill_block(const struct px_block *block, char *file);
 // those that must be 0.
 void px_fill_again(const struct px_block *block, char *file);
 // Writes the indices of a warp's threads in the block to `to`: PX_INDEX_B bytes for each of
-// decoded->indices. block->indices has the lists of all warps, and px_fill_warp reads them.
+// decoded->indices. block->indices has the lists of all warps, and px_fill_warps reads them.
 void px_fill_list(const struct px_block *block, char *to, uint32_t warp);
-// Finds block->bases for a block that starts, before px_fill_warp.
+// Finds block->bases for a block that starts, before px_fill_warps.
 void px_fill_bases(struct px_block *block);
-static inline void px_fill_warp(const struct px_block *block, char *file, uint32_t warp)
+// Those of `count` warps, from `warp` on, whose files follow each other.
+static inline void px_fill_warps(const struct px_block *block, char *file, uint32_t warp,
+                                 uint32_t count)
 {
-    const struct px_index *index = block->decoded->indices;
-    const uint32_t count = block->decoded->index_count;
-    const char *from = block->indices + (size_t)warp * count * PX_INDEX_B;
-    for (uint32_t n = 0; n < count; n++, index++, from += PX_INDEX_B)
-        block->add((uint32_t *)(void *)(file + index->at), (const uint32_t *)(const void *)from,
-                   block->bases[n]);
+    const struct px_decoded *decoded = block->decoded;
+    const struct px_index *index = decoded->indices;
+    const size_t step_B = (size_t)decoded->index_count * PX_INDEX_B;
+    const char *from = block->indices + warp * step_B;
+    for (uint32_t n = 0; n < decoded->index_count; n++, index++, from += PX_INDEX_B)
+        block->add(file + index->at, decoded->file_B, from, step_B, block->bases[n], count);
 }

@@ -24,7 +24,7 @@ struct finder {
     struct px_known *out;
     int32_t *strides; // by register, or VARYING
     uint32_t *writes; // by register
-    int add, sub, shl, mul, mad, load, store;
+    int mov, add, sub, shl, mul, mad, load, store;
     int load_row, load_same, store_row;
 };
 
@@ -139,6 +139,8 @@ static int32_t sum(int32_t a, int32_t b)
 static int32_t stride_of_result(const struct finder *f, const struct px_op *op)
 {
     const px_register *s = op->operands + 1;
+    if (op->form == f->mov)
+        return stride_of(f, s[0]);
     if (op->form == f->add)
         return sum(stride_of(f, s[0]), stride_of(f, s[1]));
     if (op->form == f->sub && stride_of(f, s[1]) != VARYING)
@@ -217,6 +219,7 @@ bool px_known_find(struct px_known *out, const struct px_layout *layout)
     struct finder f = {.layout = layout,
                        .program = program,
                        .out = out,
+                       .mov = kn_form_find("mov.32"),
                        .add = kn_form_find("add.32"),
                        .sub = kn_form_find("sub.32"),
                        .shl = kn_form_find("shl.32"),

@@ -342,18 +342,24 @@ static inline const struct kn_op *decided(const struct kn_op *op, struct kn_warp
     bool px_abreast_row_##name(const struct kn_op *op, struct kn_warp *w, uint32_t warps,          \
                                uint32_t file_B)                                                    \
     {                                                                                              \
-        char *const r = w->r;                                                                      \
         const uint32_t goes_on = op[2].guard_flip; /* the predicate with which no lane branches */ \
-        const int needed = (goes_on ^ op->guard_flip) != 0;                                        \
-        bool all = true;                                                                           \
-        for (uint32_t k = 0; k < warps && all; k++) {                                              \
-            w->r = r + k * file_B;                                                                 \
-            all = decide_##name(op, w) == needed;                                                  \
+        const int64_t step = (int32_t)op->count, limit = *KN_REGISTER(T, op->b) + op->i;           \
+        const char *a = w->r + op->a;                                                              \
+        int64_t least = INT64_MAX, most = INT64_MIN;                                               \
+        bool wraps = false;                                                                        \
+        for (uint32_t k = 0; k < warps; k++, a += file_B) {                                        \
+            const int64_t first = *(const T *)(const void *)a, last = first + step;                \
+            wraps |= last != (T)last;                                                              \
+            least = first < least ? first : least;                                                 \
+            most = first > most ? first : most;                                                    \
         }                                                                                          \
-        for (uint32_t k = 0; k < warps && all; k++)                                                \
-            *(uint32_t *)(void *)(r + k * file_B + op->d) = goes_on;                               \
-        w->r = r;                                                                                  \
-        return all;                                                                                \
+        least += step < 0 ? step : 0;                                                              \
+        most += step < 0 ? 0 : step;                                                               \
+        if (w->row != KN_LANES || wraps || !((goes_on ^ op->guard_flip) ? (is) : (is_not)))        \
+            return false;                                                                          \
+        for (uint32_t k = 0; k < warps; k++)                                                       \
+            *(uint32_t *)(void *)(w->r + k * file_B + op->d) = goes_on;                            \
+        return true;                                                                               \
     }
 BRANCH_ROW(lt_s32, int32_t, most < limit, least >= limit)
 BRANCH_ROW(lt_u32, uint32_t, most < limit, least >= limit)
@@ -494,7 +500,7 @@ static inline const struct kn_op *start_next(struct px_warp *warp)
     if (block->abreast)
         warp->w.r += block->decoded->file_B;
     else
-        px_fill_warp(block, warp->w.r, warp->index);
+        px_fill_warps(block, warp->w.r, warp->index, 1);
     warp->w.lanes = px_block_lanes(block, warp->index);
     warp->turn = warp->last_turn = warp->backward = 0;
     activate(warp, warp->w.lanes);

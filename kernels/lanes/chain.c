@@ -9,12 +9,15 @@
 kn_register_add_fn KN_JOIN(kn_register_add, KN_SET);
 #pragma GCC visibility pop
 
-void KN_JOIN(kn_register_add, KN_SET)(uint32_t *to, const uint32_t *from, uint32_t base)
+void KN_JOIN(kn_register_add, KN_SET)(void *to, size_t to_step_B, const void *from,
+                                      size_t from_step_B, uint32_t base, uint32_t count)
 {
-    uint32_t *const d = __builtin_assume_aligned(to, 64);
-    const uint32_t *const a = __builtin_assume_aligned(from, 64);
-    KN_EACH_LANE
-    d[i] = a[i] + base;
+    for (; count--; to = (char *)to + to_step_B, from = (const char *)from + from_step_B) {
+        uint32_t *const d = __builtin_assume_aligned(to, 64);
+        const uint32_t *const a = __builtin_assume_aligned(from, 64);
+        KN_EACH_LANE
+        d[i] = a[i] + base;
+    }
 }
 
 #if KN_HAVE_CHAINS

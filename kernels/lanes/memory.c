@@ -360,23 +360,12 @@ static inline bool are_consecutive(const struct kn_op *op, const struct kn_warp 
            m->device_end - (uintptr_t)first >= (uint64_t)count * sizeof(uint32_t);
 }
 
-static inline bool affine_places(const struct kn_op *op, struct kn_warp *w, uint32_t warps,
-                                 uint32_t file_B, uint32_t edge, char **places)
+// The place of the first warp, if those of the others follow; or NULL.
+static inline char *affine_places(const struct kn_op *op, struct kn_warp *w, uint32_t warps,
+                                  uint32_t file_B, uint32_t edge)
 {
-    char *const r = w->r, *const first = affine_place(op, w, edge, true);
-    bool all = first;
-    if (first && are_consecutive(op, w, warps, file_B, edge, first)) {
-        for (uint32_t k = 0; k < warps; k++)
-            places[k] = first + k * (KN_LANES * sizeof(uint32_t));
-        return true;
-    }
-    for (uint32_t k = 0; k < warps && all; k++) {
-        w->r = r + k * file_B;
-        places[k] = affine_place(op, w, edge, true);
-        all = places[k];
-    }
-    w->r = r;
-    return all;
+    char *first = affine_place(op, w, edge, true);
+    return first && are_consecutive(op, w, warps, file_B, edge, first) ? first : NULL;
 }
 
 // The compiler may not move it: a fault belongs to the warp that kn_warp.r says.
@@ -388,25 +377,46 @@ KN_INLINE void copy_elements(uint32_t *to, const uint32_t *from)
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
+enum { PLACE_B = KN_LANES * sizeof(uint32_t) };
+
 // The next warps abreast most often access the bytes that follow.
 KN_INLINE void prefetch_next(const char *place, uint32_t warps)
 {
-    place += warps * (KN_LANES * sizeof(uint32_t));
-    __builtin_prefetch(place);
-    __builtin_prefetch(place + 64);
+    __builtin_prefetch(place + warps * PLACE_B);
+    __builtin_prefetch(place + warps * PLACE_B + 64);
 }
 
+// For warps whose places do not follow each other: `all` places are found before the first access.
+#define EACH_PLACE(name, edge, access)                                                             \
+    KN_OUT_OF_LINE bool name(const struct kn_op *op, struct kn_warp *w, uint32_t warps,            \
+                             uint32_t file_B)                                                      \
+    {                                                                                              \
+        char *const r = w->r;                                                                      \
+        bool all = true;                                                                           \
+        for (uint32_t k = warps; k-- && all; w->r += file_B)                                       \
+            all = affine_place(op, w, edge, true);                                                 \
+        w->r = r;                                                                                  \
+        for (uint32_t k = all ? warps : 0; k--; w->r += file_B) {                                  \
+            uint32_t *place = (uint32_t *)(void *)affine_place(op, w, edge, true);                 \
+            access;                                                                                \
+        }                                                                                          \
+        w->r = r;                                                                                  \
+        return all;                                                                                \
+    }
 #define AFFINE_ABREAST(name, edge)                                                                 \
+    EACH_PLACE(load_each_##name, edge, copy_elements(KN_REGISTER(uint32_t, op->d), place))         \
+    EACH_PLACE(store_each_##name, edge, copy_elements(place, KN_REGISTER(uint32_t, op->c)))        \
     static bool load_affine_##name##_abreast(const struct kn_op *op, struct kn_warp *w,            \
                                              uint32_t warps, uint32_t file_B)                      \
     {                                                                                              \
-        char *const r = w->r, *from[KN_ABREAST_MOST];                                              \
-        if (!affine_places(op, w, warps, file_B, edge, from))                                      \
-            return false;                                                                          \
-        for (uint32_t k = 0; k < warps; k++) {                                                     \
-            w->r = r + k * file_B;                                                                 \
-            prefetch_next(from[k], warps);                                                         \
-            copy_elements(KN_REGISTER(uint32_t, op->d), (const void *)from[k]);                    \
+        const char *from = affine_places(op, w, warps, file_B, edge);                              \
+        char *const r = w->r;                                                                      \
+        const uint32_t at = op->d;                                                                 \
+        if (!from)                                                                                 \
+            return load_each_##name(op, w, warps, file_B);                                         \
+        for (uint32_t k = warps; k--; w->r += file_B, from += PLACE_B) {                           \
+            prefetch_next(from, warps);                                                            \
+            copy_elements(KN_REGISTER(uint32_t, at), (const void *)from);                          \
         }                                                                                          \
         w->r = r;                                                                                  \
         return true;                                                                               \
@@ -414,13 +424,13 @@ KN_INLINE void prefetch_next(const char *place, uint32_t warps)
     static bool store_affine_##name##_abreast(const struct kn_op *op, struct kn_warp *w,           \
                                               uint32_t warps, uint32_t file_B)                     \
     {                                                                                              \
-        char *const r = w->r, *to[KN_ABREAST_MOST];                                                \
-        if (!affine_places(op, w, warps, file_B, edge, to))                                        \
-            return false;                                                                          \
-        for (uint32_t k = 0; k < warps; k++) {                                                     \
-            w->r = r + k * file_B;                                                                 \
-            prefetch_next(to[k], warps);                                                           \
-            copy_elements((void *)to[k], KN_REGISTER(uint32_t, op->c));                            \
+        char *const r = w->r, *to = affine_places(op, w, warps, file_B, edge);                     \
+        const uint32_t at = op->c;                                                                 \
+        if (!to)                                                                                   \
+            return store_each_##name(op, w, warps, file_B);                                        \
+        for (uint32_t k = warps; k--; w->r += file_B, to += PLACE_B) {                             \
+            prefetch_next(to, warps);                                                              \
+            copy_elements((void *)to, KN_REGISTER(uint32_t, at));                                  \
         }                                                                                          \
         w->r = r;                                                                                  \
         return true;                                                                               \

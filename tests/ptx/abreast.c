@@ -36,6 +36,7 @@ enum { ADD, SUB, MUL, MAD, AND, OR, XOR, MIN, SHL, POPC, BREV, POWER, KINDS };
 
 struct kernel {
     uint32_t threads, blocks, count; // count: elements with results
+    uint32_t rows;                   // of a block of 32 threads in x, or 0: all threads are in x
     struct operation operations[OPERATIONS_MOST];
     int operation_count, offset;
     bool loop, is_signed, odd; // odd: ends for lanes of odd warps before the last store
@@ -52,6 +53,7 @@ static void draw(struct kernel *k)
     k->blocks = 8 + below(4);
     if (k->blocks * k->threads > ELEMENTS)
         k->blocks = ELEMENTS / k->threads;
+    k->rows = k->threads % 32 || below(3) ? 0 : k->threads / 32;
     const uint32_t all = k->blocks * k->threads;
     k->count = below(2) ? all : all - below(all);
     // Few operations of the kinds that have no function of their own.
@@ -96,7 +98,7 @@ static void write_operation(const struct operation *o)
 
 static void write_access(bool store, int array, int value, bool is_signed, int offset)
 {
-    add("mul.wide.%s %%o%d, %%i, 4;\nadd.s64 %%d%d, %%a%d, %%o%d;\n", is_signed ? "s32" : "u32",
+    add("mul.wide.%s %%o%d, %%j, 4;\nadd.s64 %%d%d, %%a%d, %%o%d;\n", is_signed ? "s32" : "u32",
         array, array, array, array);
     if (store)
         add("st.global.u32 [%%d%d+%d], %%v%d;\n", array, offset * 4, value);
@@ -109,20 +111,27 @@ static void write_text(const struct kernel *k)
     used = 0;
     add(".version 7.0\n.target sm_70\n.address_size 64\n"
         ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 d, "
-        ".param .u32 n)\n{\n.reg .pred %%p<4>;\n.reg .b32 %%r<8>, %%f<3>, %%i, %%n, %%v<%d>;\n"
+        ".param .u32 n)\n{\n.reg .pred %%p<4>;\n.reg .b32 %%r<8>, %%f<3>, %%i, %%j, %%e<4>, %%n, "
+        "%%v<%d>;\n"
         ".reg .b64 %%a<4>, %%o<4>, %%d<4>;\nld.param.u64 %%a0, [a];\nld.param.u64 %%a1, [b];\n"
         "ld.param.u64 %%a2, [c];\nld.param.u64 %%a3, [d];\nld.param.u32 %%n, [n];\n"
         "mov.u32 %%r1, %%ctaid.x;\nmov.u32 %%r2, %%ntid.x;\nmov.u32 %%r3, %%tid.x;\n"
-        "mad.lo.s32 %%i, %%r1, %%r2, %%r3;\nsetp.ge.s32 %%p0, %%i, %%n;\n@%%p0 bra END;\n",
+        "mad.lo.s32 %%i, %%r1, %%r2, %%r3;\n",
         VALUES);
+    if (k->rows) // of an image that is as wide as all blocks
+        add("mov.u32 %%e0, %%tid.y;\nmov.u32 %%e1, %%nctaid.x;\nmul.lo.u32 %%e2, %%e1, 32;\n"
+            "mov.u32 %%e3, %%i;\nmad.lo.u32 %%j, %%e0, %%e2, %%e3;\n");
+    else
+        add(k->is_signed ? "mov.u32 %%j, %%i;\n" : "mad.lo.u32 %%j, %%r1, %%r2, %%r3;\n");
+    add("setp.ge.s32 %%p0, %%j, %%n;\n@%%p0 bra END;\n");
     write_access(false, 0, 0, k->is_signed, k->offset);
     write_access(false, 1, 1, k->is_signed, 0);
-    add("mov.u32 %%v2, %%i;\nmov.u32 %%v3, %%r3;\nmov.u32 %%v4, 77;\nmov.u32 %%v5, %%n;\n");
+    add("mov.u32 %%v2, %%j;\nmov.u32 %%v3, %%r3;\nmov.u32 %%v4, 77;\nmov.u32 %%v5, %%n;\n");
     for (int i = 0; i < k->operation_count; i++)
         write_operation(&k->operations[i]);
     write_access(true, 2, 0, k->is_signed, 0);
     if (k->loop)
-        add("and.b32 %%r4, %%i, 3;\nadd.u32 %%r4, %%r4, 1;\nL:\nmad.lo.u32 %%v1, %%v1, 3, %%v2;\n"
+        add("and.b32 %%r4, %%j, 3;\nadd.u32 %%r4, %%r4, 1;\nL:\nmad.lo.u32 %%v1, %%v1, 3, %%v2;\n"
             "sub.u32 %%r4, %%r4, 1;\nsetp.ne.u32 %%p1, %%r4, 0;\n@%%p1 bra L;\n");
     if (k->odd)
         add("and.b32 %%r5, %%r3, 32;\nsetp.ne.u32 %%p2, %%r5, 0;\n@%%p2 bra END;\n");
@@ -167,7 +176,7 @@ static void expect(const struct kernel *k)
 {
     memset(expected, MARK, sizeof expected);
     for (uint32_t i = 0; i < k->blocks * k->threads && i < k->count; i++) {
-        const uint32_t thread = i % k->threads;
+        const uint32_t thread = i % (k->rows ? 32 : k->threads);
         uint32_t v[VALUES] = {
             arrays[0][i + (uint32_t)k->offset], arrays[1][i], i, thread, 77, k->count};
         for (int n = 0; n < k->operation_count; n++) {
@@ -197,7 +206,7 @@ static int run(const struct kernel *k, struct px_failure *failure)
                                  .local_window = (UINT64_C(1) << 48) + (UINT64_C(1) << 32)};
     struct px_grid grid = {.host = &host,
                            .blocks = {k->blocks, 1, 1},
-                           .threads = {k->threads, 1, 1},
+                           .threads = {k->rows ? 32 : k->threads, k->rows ? k->rows : 1, 1},
                            .stack_B = 1 << 14,
                            .arguments = &arguments};
     int rc = px_module_load(text, strlen(text), &module, &report);
