@@ -13,8 +13,8 @@
 enum { KN_ABREAST_MOST = 32 }; // warps
 
 // Runs an operation for `warps` warps, in their order. Returns false, before it has changed
-// anything, if each warp has to run it alone. If an access faults, kn_warp.r are the registers of
-// the warp that it belongs to.
+// anything, if each warp has to run it alone. If an access raises SIGSEGV, kn_warp.r are the
+// registers of the warp that it belongs to.
 typedef bool kn_abreast_fn(const struct kn_op *op, struct kn_warp *w, uint32_t warps,
                            uint32_t file_B);
 

@@ -18,7 +18,26 @@ enum {
     SETS = 3,
 };
 
+// Whether the caller is the first one, who has to fill something in and then to call filled. Others
+// wait until that has been done, which takes microseconds.
 enum { FRESH, FILLING, READY };
+static bool must_fill(atomic_int *state)
+{
+    int fresh = FRESH;
+    if (atomic_load_explicit(state, memory_order_acquire) == READY)
+        return false;
+    if (atomic_compare_exchange_strong(state, &fresh, FILLING))
+        return true;
+    while (atomic_load_explicit(state, memory_order_acquire) != READY)
+        ;
+    return false;
+}
+
+static void filled(atomic_int *state)
+{
+    atomic_store_explicit(state, READY, memory_order_release);
+}
+
 struct set {
     atomic_int state;
     unsigned count, arithmetic;
@@ -70,15 +89,10 @@ static const struct set *set_for(unsigned flags)
 {
     const unsigned index = set_index(flags);
     struct set *set = &sets[index];
-    int state = FRESH;
-    if (atomic_load_explicit(&set->state, memory_order_acquire) == READY)
-        return set;
-    if (atomic_compare_exchange_strong(&set->state, &state, FILLING)) {
+    if (must_fill(&set->state)) {
         set_fill(set, index);
-        atomic_store_explicit(&set->state, READY, memory_order_release);
+        filled(&set->state);
     }
-    while (atomic_load_explicit(&set->state, memory_order_acquire) != READY) // microseconds
-        ;
     return set;
 }
 
@@ -113,13 +127,10 @@ int kn_form_find(const char *name)
 {
     static atomic_int state;
     const struct set *set = set_for(0);
-    int fresh = FRESH;
-    if (atomic_compare_exchange_strong(&state, &fresh, FILLING)) {
+    if (must_fill(&state)) {
         fill_slots(set);
-        atomic_store_explicit(&state, READY, memory_order_release);
+        filled(&state);
     }
-    while (atomic_load_explicit(&state, memory_order_acquire) != READY) // microseconds
-        ;
     for (unsigned slot = hash(name); slots[slot]; slot = (slot + 1) % SLOTS)
         if (!strcmp(set->forms[slots[slot] - 1].name, name))
             return slots[slot] - 1;
@@ -156,15 +167,11 @@ const struct kn_chain *const *kn_chains_for(unsigned flags)
 #endif
     };
     const unsigned index = set_index(flags);
-    int state = FRESH;
-    if (atomic_compare_exchange_strong(&chains[index].state, &state, FILLING)) {
+    if (must_fill(&chains[index].state)) {
         for (unsigned i = 0; i < TABLES; i++)
             chains_add(chains[index].of, rows[index][i]);
-        atomic_store_explicit(&chains[index].state, READY, memory_order_release);
+        filled(&chains[index].state);
     }
-    while (atomic_load_explicit(&chains[index].state, memory_order_acquire) !=
-           READY) // microseconds
-        ;
     return chains[index].of;
 }
 
@@ -196,15 +203,12 @@ kn_abreast_fn *const *kn_abreast(void)
 #endif
     };
     const unsigned index = set_index(kn_cpu_flags());
-    int state = FRESH;
-    if (atomic_compare_exchange_strong(&all[index].state, &state, FILLING)) {
+    if (must_fill(&all[index].state)) {
         for (unsigned i = 0; i < TABLES; i++)
             for (const struct kn_abreast *row = rows[index][i]; row->form; row++)
                 all[index].of[kn_form_find(row->form)] = row->run;
-        atomic_store_explicit(&all[index].state, READY, memory_order_release);
+        filled(&all[index].state);
     }
-    while (atomic_load_explicit(&all[index].state, memory_order_acquire) != READY) // microseconds
-        ;
     return all[index].of;
 }
 

@@ -23,7 +23,8 @@ static const struct kn_op *end_pair(const struct kn_op *op, struct kn_warp *w)
     return op;
 }
 
-// `op` is a copy that is no link of a chain, and end_pair follows it.
+// `op` is a copy that is no link of a chain, and end_pair follows it. Returns false if a warp has
+// stopped, for example after a fault; w->r are its registers.
 static bool run_each(const struct kn_op *op, struct kn_warp *w, uint32_t warps, uint32_t file_B)
 {
     char *const r = w->r;

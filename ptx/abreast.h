@@ -5,8 +5,8 @@
 //     warps one by one      r1 r2 r3 exit, r1 r2 r3 exit, r1 r2 r3 exit …
 //     warps abreast         r1 r1 r1 …, r2 r2 r2 …, r3 r3 r3 …, exit
 //
-// It ends with the kernel, or at the first operation that lanes may leave in different ways. From
-// there on each warp runs alone, with the registers that it has.
+// The list ends with the kernel, or at the first operation that lanes may leave in different ways.
+// From there on each warp runs alone, with the registers that it has.
 #pragma once
 #include "decode.h"
 #include "kn_abreast.h"

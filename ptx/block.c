@@ -260,6 +260,7 @@ static enum px_progress run_single(struct px_block *block)
                 block->next_warp = block->group_end - 1;
                 continue;
             case PX_ABREAST_STOPPED:
+                px_block_locate(block);
                 px_fail_access(warp);
                 return PX_BLOCK_FAILED;
             default:

@@ -36,9 +36,9 @@ struct px_block {
     uint32_t *bases;       // by index of decoded->indices: what the block adds
     kn_register_add_fn *add;
     struct px_warp *volatile current;
-    uint32_t next_warp; // single: the next warp to run
-    uint32_t in_place;  // the end of those that may follow without a return to px_block_run, or 0
-    const struct kn_op *first; // single: at which warps start
+    uint32_t next_warp;        // single: the next warp to run
+    uint32_t in_place;         // warps before this one may follow without a return to px_block_run
+    const struct kn_op *first; // single: the operation at which warps start
     uint32_t abreast;          // warps that run abreast, each with registers of its own; or 0
     uint32_t group, group_end; // the warps that ran abreast last
     char *files;               // the registers of the first one of them
@@ -93,6 +93,14 @@ static inline uint32_t px_block_lanes(const struct px_block *block, uint32_t war
 {
     const uint32_t left = block->thread_count - warp * KN_LANES;
     return left >= KN_LANES ? UINT32_MAX : (UINT32_C(1) << left) - 1;
+}
+// Finds which of the warps abreast a failure belongs to, by its registers.
+static inline void px_block_locate(struct px_block *block)
+{
+    const struct kn_warp *w = &block->warps->w;
+    if (block->abreast)
+        block->warps->index =
+            block->group + (uint32_t)((w->r - block->files) / block->decoded->file_B);
 }
 // Runs a block until it has ended, every warp waits, or the budgets are used up.
 enum px_progress px_block_run(struct px_block *block);

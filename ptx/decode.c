@@ -31,6 +31,8 @@ enum {
     CLEARED_MOST = 8 // registers; more are cleared faster with the rest of the file
 };
 
+static _Atomic uint64_t decoded_count; // of the process
+
 static uint32_t offset_of(const struct px_decoder *d, px_register reg)
 {
     return reg < d->program->register_count ? d->out->offsets[reg] : 0;
@@ -457,7 +459,10 @@ static void list_unwritten(struct px_decoder *d, const bool *unwritten, px_regis
     out->clears_all = out->unwritten.count > CLEARED_MOST;
 }
 
-static struct px_decoded *decode(const struct px_program *program, unsigned flags)
+// Makes the decoded program and the decoder's lists, in one piece of memory. `*fills` is the place
+// for the lists of registers that are filled in. Returns false if host memory is short.
+static bool decoder_init(struct px_decoder *d, const struct px_program *program, unsigned flags,
+                         px_register **fills)
 {
     const uint64_t count = program->op_count;
     uint64_t most = 1, more = 1;
@@ -472,81 +477,113 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
                             (4ull * program->register_count + more) * sizeof(uint32_t);
     struct px_decoded *out = dm_calloc(1, size_B);
     if (!out)
-        return NULL;
-    struct px_decoder d = {.program = program,
-                           .out = out,
-                           .checked = flags & PX_DECODE_CHECKED,
-                           .stepped = flags & PX_DECODE_STEPPED};
-    d.forms = kn_forms(&d.form_count);
-    static _Atomic uint64_t decoded;
-    out->number = atomic_fetch_add_explicit(&decoded, 1, memory_order_relaxed) + 1;
+        return false;
+    *d = (struct px_decoder){.program = program,
+                             .out = out,
+                             .checked = flags & PX_DECODE_CHECKED,
+                             .stepped = flags & PX_DECODE_STEPPED};
+    d->forms = kn_forms(&d->form_count);
+    out->number = atomic_fetch_add_explicit(&decoded_count, 1, memory_order_relaxed) + 1;
     out->program = program;
     out->ops = (struct kn_op *)(out + 1);
-    d.links = (kn_lane_fn **)(out->ops + most);
-    out->met = d.links + count;
+    d->links = (kn_lane_fn **)(out->ops + most);
+    out->met = d->links + count;
     out->at = (uint32_t *)(out->met + most);
     out->offsets = out->at + count + 1;
-    px_register *fills = out->offsets + program->register_count;
-    d.more = fills + 3 * (size_t)program->register_count;
-    d.acts = d.more + more;
-    d.meets = (bool *)(d.acts + count + 1);
-    d.skips = d.meets + count + 1;
-    d.whole = d.skips + count + 1;
+    *fills = out->offsets + program->register_count;
+    d->more = *fills + 3 * (size_t)program->register_count;
+    d->acts = d->more + more;
+    d->meets = (bool *)(d->acts + count + 1);
+    d->skips = d->meets + count + 1;
+    d->whole = d->skips + count + 1;
+    return true;
+}
+
+static void find_meets(struct px_decoder *d)
+{
+    const struct px_program *program = d->program;
     if (program->meets)
-        memcpy(d.meets, program->meets, count * sizeof *d.meets);
-    for (uint32_t i = 0; i < count; i++)
-        if (is_branched_over(&program->ops[i]) && i + 1 < count)
-            d.meets[i + 1] = true;
-    if (program->waits)
-        px_stall_count(program, d.acts);
-    // Until the fills are listed, their place has the register that each one is the same as.
-    struct px_layout layout = {.program = program,
-                               .forms = d.forms,
-                               .joins = d.meets,
-                               .skips = d.skips,
-                               .whole = d.whole,
+        memcpy(d->meets, program->meets, program->op_count * sizeof *d->meets);
+    for (uint32_t i = 0; i + 1 < program->op_count; i++)
+        if (is_branched_over(&program->ops[i]))
+            d->meets[i + 1] = true;
+}
+
+// Until the fills are listed, `fills` has the register that each one is the same as.
+static bool find_places(struct px_decoder *d, unsigned flags, px_register *fills)
+{
+    struct px_decoded *out = d->out;
+    struct px_layout layout = {.program = d->program,
+                               .forms = d->forms,
+                               .joins = d->meets,
+                               .skips = d->skips,
+                               .whole = d->whole,
                                .same = fills,
                                .offsets = out->offsets};
-    px_layout_copies(&layout, !d.stepped, out->offsets);
-    if (!flags && (!px_indices_find(out, &layout) || !px_known_find(&d.known, &layout) ||
-                   !px_affine_find(&d.affine, &layout)))
-        goto no_memory;
-    layout.pins = d.affine.pins;
-    layout.unread = d.known.unread;
-    for (uint32_t i = 0; i < count; i++) {
+    px_layout_copies(&layout, !d->stepped, out->offsets);
+    if (!flags && (!px_indices_find(out, &layout) || !px_known_find(&d->known, &layout) ||
+                   !px_affine_find(&d->affine, &layout)))
+        return false;
+    layout.pins = d->affine.pins;
+    layout.unread = d->known.unread;
+    for (uint32_t i = 0; i < d->program->op_count; i++) {
         out->at[i] = out->op_count;
-        out->op_count += ops_for(&d, i);
+        out->op_count += ops_for(d, i);
     }
-    out->at[count] = out->op_count;
-    out->file_B = (uint32_t)px_layout(&layout, !flags && !program->waits);
-    if (!out->file_B)
-        goto no_memory;
+    out->at[d->program->op_count] = out->op_count;
+    out->file_B = (uint32_t)px_layout(&layout, !flags && !d->program->waits);
     for (uint32_t i = 0; i < out->index_count; i++)
         out->indices[i].at = out->offsets[out->indices[i].at];
-    bool *unwritten = dm_calloc(program->register_count + 1ul, sizeof *unwritten);
-    out->clears_all = !unwritten || !px_unwritten_find(program, fills, unwritten);
+    return out->file_B;
+}
+
+// The lists of registers take the place of `fills`, after the chains have been planned.
+static void list_fills(struct px_decoder *d, unsigned flags, px_register *fills)
+{
+    struct px_decoded *out = d->out;
+    bool *unwritten = dm_calloc(d->program->register_count + 1ul, sizeof *unwritten);
+    out->clears_all = !unwritten || !px_unwritten_find(d->program, fills, unwritten);
     if (!flags)
-        px_chain_plan(program, d.meets, d.skips, d.known.of, fills, d.links);
-    px_register *list = px_fills_list(out, d.known.unread, fills);
+        px_chain_plan(d->program, d->meets, d->skips, d->known.of, fills, d->links);
+    px_register *list = px_fills_list(out, d->known.unread, fills);
     if (!out->clears_all)
-        list_unwritten(&d, unwritten, list);
+        list_unwritten(d, unwritten, list);
     dm_free(unwritten);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct kn_op *next = put_all(&d, i);
-        assert(next == op_at(&d, i + 1)); // ops_for has the same rules
+}
+
+static void put_program(struct px_decoder *d)
+{
+    static const struct px_op end = {.code = PX_EXIT};
+    struct px_decoded *out = d->out;
+    for (uint32_t i = 0; i < d->program->op_count; i++) {
+        const struct kn_op *next = put_all(d, i);
+        assert(next == op_at(d, i + 1)); // ops_for has the same rules
         (void)next;
     }
-    static const struct px_op end = {.code = PX_EXIT};
     px_op_start(&end, &out->ops[out->op_count++], px_op_exit, px_op_exit);
-    if (!flags)
-        out->abreast = px_abreast_find(&d);
+}
+
+static struct px_decoded *decode(const struct px_program *program, unsigned flags)
+{
+    struct px_decoder d;
+    px_register *fills;
+    if (!decoder_init(&d, program, flags, &fills))
+        return NULL;
+    find_meets(&d);
+    if (program->waits)
+        px_stall_count(program, d.acts);
+    const bool complete = find_places(&d, flags, fills);
+    if (complete) {
+        list_fills(&d, flags, fills);
+        put_program(&d);
+    }
+    if (complete && !flags)
+        d.out->abreast = px_abreast_find(&d);
     px_affine_free(&d.affine);
     px_known_free(&d.known);
-    return out;
-no_memory:
-    px_affine_free(&d.affine);
-    px_known_free(&d.known);
-    dm_free(out);
+    if (complete)
+        return d.out;
+    dm_free(d.out);
     return NULL;
 }
 

@@ -14,9 +14,6 @@ static void place(struct px_warp *warp, uint32_t lanes, const struct kn_op *at)
     const struct px_block *block = warp->block;
     struct px_failure *f = &block->grid->failure;
     const uint32_t *size = block->grid->threads;
-    if (block->abreast)
-        warp->index =
-            block->group + (uint32_t)((warp->w.r - block->files) / block->decoded->file_B);
     const uint32_t thread = warp->index * KN_LANES + (lanes ? (uint32_t)__builtin_ctz(lanes) : 0);
     f->placed = true;
     f->line = at ? at->line : 0;
@@ -136,6 +133,7 @@ void px_fail_access(struct px_warp *warp)
 void px_fail_fault(struct px_warp *warp, const struct dm_fault *fault)
 {
     enum { ACCESS_MOST_B = 32 };
+    px_block_locate(warp->block);
     const struct kn_op *at = warp->w.at;
     const uint64_t *a = at ? (const uint64_t *)(const void *)(warp->w.r + at->a) : NULL;
     uint64_t address = fault->address, distance = ACCESS_MOST_B;

@@ -315,7 +315,7 @@ static void run_first_turn(void *argument)
     alone->progress = px_block_run(alone->block);
 }
 
-// The same for a block that has not ended in its first turn.
+// Goes on with a block that has not ended in its first turn.
 static int run_further_turns(struct px_grid *grid, struct px_cluster *cluster, uint64_t number,
                              bool turn)
 {

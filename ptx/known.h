@@ -3,7 +3,7 @@
 //
 //     setp.lt.s32   %p1, %r1, 4          setp.lt.s32.constant: the constant is in the operation
 //     ld.shared.u32 %r4, [%r2+64]        ld.shared.32:32.row: %r2 is %tid.x * 4 plus a number that
-//                                        the same for all neighbours in x
+//                                        is the same for all neighbours in x
 //     ld.shared.u32 %r4, [%r2+64]        ld.shared.32:32.same: %r2 is the same for all of them
 #pragma once
 #include "layout.h"

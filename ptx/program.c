@@ -160,8 +160,8 @@ static void find_unread(struct px_lower *l)
 
 // ---- accesses ----
 
-// Whether a form reads and writes registers only. Others of them are not in the list, because few
-// kernels without accesses do more.
+// Whether a form reads and writes registers only. The list is not complete: other forms are rare in
+// kernels that access no memory.
 static bool is_of_registers(const char *form)
 {
     static const char *const names[] = {"mov", "add", "sub",  "mul",  "mad", "min", "max", "and",

@@ -304,8 +304,8 @@ const struct kn_op *px_op_branch_some(const struct kn_op *op, struct kn_warp *w)
     return go(op, px_warp_of(w));
 }
 
-// An operation before a comparison of 32 bits and the branch that it decides. The values of
-// register a have a known difference from each thread to its neighbour in x, and register b plus
+// These operations come before a comparison of 32 bits and the branch that it decides. The values
+// of register a have a known difference from each thread to its neighbour in x, and register b plus
 // kn_op.i is the same for all. So if the first and the last lane agree, the branch is decided, and
 // both operations are skipped. kn_op.count: the difference of the last lane and the first.
 static inline const struct kn_op *decided(const struct kn_op *op, struct kn_warp *w, bool is)
@@ -343,6 +343,7 @@ static inline const struct kn_op *decided(const struct kn_op *op, struct kn_warp
                                uint32_t file_B)                                                    \
     {                                                                                              \
         const uint32_t goes_on = op[2].guard_flip; /* the predicate with which no lane branches */ \
+        const bool needed = goes_on != op->guard_flip; /* the result of the comparison */          \
         const int64_t step = (int32_t)op->count, limit = *KN_REGISTER(T, op->b) + op->i;           \
         const char *a = w->r + op->a;                                                              \
         int64_t least = INT64_MAX, most = INT64_MIN;                                               \
@@ -355,7 +356,7 @@ static inline const struct kn_op *decided(const struct kn_op *op, struct kn_warp
         }                                                                                          \
         least += step < 0 ? step : 0;                                                              \
         most += step < 0 ? 0 : step;                                                               \
-        if (w->row != KN_LANES || wraps || !((goes_on ^ op->guard_flip) ? (is) : (is_not)))        \
+        if (w->row != KN_LANES || wraps || !(needed ? (is) : (is_not)))                            \
             return false;                                                                          \
         for (uint32_t k = 0; k < warps; k++)                                                       \
             *(uint32_t *)(void *)(w->r + k * file_B + op->d) = goes_on;                            \

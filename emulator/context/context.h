@@ -54,7 +54,7 @@ static inline CUcontext em_context_handle(const struct em_context *context)
 // `context` is NULL, returns the first one. Precondition: em_lock held.
 struct em_context *em_context_next(const struct em_context *context);
 
-// Observers take part in the begin and the end of every context, because the rooms above own a
+// Observers take part in the beginning and the end of every context, because the rooms above own a
 // context's streams, memory and mapped graphics resources. Each room registers its observer when
 // the driver starts. An end calls them in the order of this enum, for any order of registration.
 enum em_context_observers {
@@ -64,7 +64,7 @@ enum em_context_observers {
     EM_OBSERVER_FILES,    // only for `idle`
     EM_OBSERVER_COUNT
 };
-// The begin of a context, and the steps of an end. Each may be NULL.
+// What happens when a context begins, and the steps of its end. Each may be NULL.
 struct em_context_observer {
     // The context begins: prepares what its first calls would spend most of their time on. May do
     // less than that, for those calls do the rest. Precondition: em_lock held.

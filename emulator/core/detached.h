@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A command that runs after its call has released em_lock, and that the scheduler does not
-// know.
+// A command that runs after its call has released em_lock, and that the scheduler does not know.
 //
 // It takes longer to enter a command into the scheduler, and to take it out again, than to copy a
 // few bytes. Yet a copy of memory that the driver does not control must not run while em_lock is

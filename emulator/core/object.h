@@ -161,7 +161,8 @@ static inline struct em_object *em_object_again(const struct em_pin_again *again
     return pins / EM_PIN_VALID == again->alive ? again->object : NULL;
 }
 
-void em_object_free_unpinned(struct em_object *object) __attribute__((cold)); // for the next one
+// Frees an object that em_object_unpin has found to be the last user of.
+void em_object_free_unpinned(struct em_object *object) __attribute__((cold));
 static inline __attribute__((always_inline)) void em_object_unpin(struct em_object *object)
 {
     em_assert_unlocked();

@@ -58,8 +58,8 @@ struct em_executor {
     // Makes the kernel ready to run on a device, and fills in the facts of its code. Called before
     // a function is made of it; may be NULL.
     CUresult (*prepare)(struct em_code *code, const struct em_device *device);
-    // Kernels run no code of the program and, unless they use objects, print or allocate, need no
-    // lock of the driver except by em_lock.
+    // Whether kernels may run after the launch has released em_lock: they run no code of the
+    // program, and take no other lock of the driver unless they use objects, print or allocate.
     bool detaches;
     // Writes an argument for the trace.
     void (*print)(const struct em_code *code, unsigned parameter, const void *value, char *out,

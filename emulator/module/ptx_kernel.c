@@ -172,7 +172,7 @@ struct ptx_job {
     uint64_t first, blocks, parts; // blocks from `first` on, in so many parts
     bool said_slow;                // atomic
     bool short_of_memory; // of a kernel that prints or allocates, whose blocks run in one part
-    struct dm_mutex lock; // guards the rest
+    struct dm_mutex lock; // guards `failed`, `failed_part` and `failure`
     bool failed;
     uint64_t failed_part; // the first one that has failed
     struct em_ptx_objects objects;

@@ -24,15 +24,18 @@ void KN_JOIN(kn_register_add, KN_SET)(void *to, size_t to_step_B, const void *fr
 #define FLOATS(x) ((kn_floats)(x))
 #define FLOAT_2(name, operator)                                                                    \
     KN_LINK_BODY(name, 2, kn_result_parts, FLOATS(a) operator FLOATS(b))                           \
+    KN_ABREAST_BODY(name, 2, kn_result_parts, FLOATS(a) operator FLOATS(b))                        \
     KN_LINKS_2(name)
 FLOAT_2(add, +)
 FLOAT_2(sub, -)
 FLOAT_2(mul, *)
 KN_LINK_BODY(fma, 3, kn_result_parts, kn_fma_parts(a, b, c))
+KN_ABREAST_BODY(fma, 3, kn_result_parts, kn_fma_parts(a, b, c))
 KN_LINKS_3(fma)
 
 #define BITS_2(name, operator)                                                                     \
     KN_LINK_BODY(name, 2, KN_UNFIXED, a operator b)                                                \
+    KN_ABREAST_BODY(name, 2, KN_UNFIXED, a operator b)                                             \
     KN_LINKS_2(name)
 BITS_2(add_bits, +)
 BITS_2(sub_bits, -)
@@ -40,8 +43,9 @@ BITS_2(mul_bits, *)
 BITS_2(and_bits, &)
 BITS_2(or_bits, |)
 BITS_2(xor_bits, ^)
-KN_LINK_BODY(mov_bits, 1, KN_UNFIXED, a) // abreast only
+KN_ABREAST_BODY(mov_bits, 1, KN_UNFIXED, a)
 KN_LINK_BODY(mad_bits, 3, KN_UNFIXED, a *b + c)
+KN_ABREAST_BODY(mad_bits, 3, KN_UNFIXED, a *b + c)
 KN_LINKS_3(mad_bits)
 
 #define FLOAT_ROW(name, sources, text) KN_CHAIN_ROW(name, sources, text, true, false)

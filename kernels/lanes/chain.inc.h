@@ -147,9 +147,11 @@ KN_INLINE const struct kn_op *kn_link_next(const struct kn_op *op, struct kn_war
             kn_put_parts(w, op->d, fixed);                                                         \
         }                                                                                          \
         return kn_link_next(op, w, link == KN_LINK_KEEP ? value : result, link);                   \
-    }                                                                                              \
-    __attribute__((unused)) static bool name##_abreast(const struct kn_op *op, struct kn_warp *w,  \
-                                                       uint32_t warps, uint32_t file_B)            \
+    }
+// The same for warps abreast, without a chain.
+#define KN_ABREAST_BODY(name, sources, fix, expression)                                            \
+    static bool name##_abreast(const struct kn_op *op, struct kn_warp *w, uint32_t warps,          \
+                               uint32_t file_B)                                                    \
     {                                                                                              \
         const uint32_t at_d = op->d, at_a = op->a, at_b = op->b, at_c = op->c;                     \
         for (char *r = w->r; warps--; r += file_B)                                                 \

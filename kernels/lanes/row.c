@@ -18,8 +18,8 @@ enum pattern { ROW, SAME };
 
 // ---- any addresses ----
 
-KN_OUT_OF_LINE struct kn_place place_of(const struct kn_op *op, struct kn_warp *w, uint32_t mask,
-                                        bool write)
+KN_OUT_OF_LINE struct kn_place shared_place(const struct kn_op *op, struct kn_warp *w,
+                                            uint32_t mask, bool write)
 {
     struct kn_place place = {0};
     if (mask == UINT32_MAX)
@@ -30,7 +30,7 @@ KN_OUT_OF_LINE struct kn_place place_of(const struct kn_op *op, struct kn_warp *
                                         : place;
 }
 
-static inline void *element(const struct kn_warp *w, struct kn_place place, int i)
+static inline void *shared_element(const struct kn_warp *w, struct kn_place place, int i)
 {
     return place.kind == KN_PLACE_CONSECUTIVE ? place.first + i * ELEMENT_B
            : place.kind == KN_PLACE_UNIFORM   ? place.first
@@ -38,28 +38,29 @@ static inline void *element(const struct kn_warp *w, struct kn_place place, int 
 }
 
 // Loads for the lanes of a mask. Returns false after a fault.
-KN_OUT_OF_LINE bool load_any(const struct kn_op *op, struct kn_warp *w, uint32_t mask, uint32_t *to)
+KN_OUT_OF_LINE bool shared_load(const struct kn_op *op, struct kn_warp *w, uint32_t mask,
+                                uint32_t *to)
 {
-    const struct kn_place place = place_of(op, w, mask, false);
+    const struct kn_place place = shared_place(op, w, mask, false);
     if (place.kind == KN_PLACE_FAULT)
         return false;
     if (mask == UINT32_MAX && (place.kind == KN_PLACE_PIECES || place.kind == KN_PLACE_SCATTERED) &&
         kn_load_quickly(w, to, place))
         return true;
     KN_EACH_OF(mask, i)
-    to[i] = *(const uint32_t *)element(w, place, i);
+    to[i] = *(const uint32_t *)shared_element(w, place, i);
     return true;
 }
 
 // The lanes write in their order, so that the highest one wins if several write one address.
-KN_OUT_OF_LINE bool store_any(const struct kn_op *op, struct kn_warp *w, uint32_t mask)
+KN_OUT_OF_LINE bool shared_store(const struct kn_op *op, struct kn_warp *w, uint32_t mask)
 {
-    const struct kn_place place = place_of(op, w, mask, true);
+    const struct kn_place place = shared_place(op, w, mask, true);
     const uint32_t *from = KN_REGISTER(uint32_t, op->b);
     if (place.kind == KN_PLACE_FAULT)
         return false;
     KN_EACH_OF(mask, i)
-    *(uint32_t *)element(w, place, i) = from[i];
+    *(uint32_t *)shared_element(w, place, i) = from[i];
     return true;
 }
 
@@ -67,8 +68,8 @@ KN_OUT_OF_LINE bool store_any(const struct kn_op *op, struct kn_warp *w, uint32_
 
 // The place of lane 0's element, if those of all lanes of a mask are one row, or one element, in
 // shared memory; or 0. There may be no lane 0.
-KN_INLINE uintptr_t row_of(const struct kn_op *op, const struct kn_warp *w, uint32_t mask,
-                           enum pattern pattern)
+KN_INLINE uintptr_t row_place(const struct kn_op *op, const struct kn_warp *w, uint32_t mask,
+                              enum pattern pattern)
 {
     const uint32_t lowest = (uint32_t)kn_lowest(mask), highest = 31 - (uint32_t)__builtin_clz(mask);
     const uint32_t at = KN_REGISTER(uint32_t, op->a)[lowest] + (uint32_t)op->u;
@@ -80,7 +81,7 @@ KN_INLINE uintptr_t row_of(const struct kn_op *op, const struct kn_warp *w, uint
 }
 
 // `on` are the lanes of the mask, 0 or -1 a lane.
-KN_INLINE void load_masked(uint32_t *to, uintptr_t from, uint32_t mask, const int32_t *on)
+KN_INLINE void row_load_masked(uint32_t *to, uintptr_t from, uint32_t mask, const int32_t *on)
 {
 #if defined(__AVX512DQ__)
     (void)on;
@@ -105,7 +106,7 @@ KN_INLINE void load_masked(uint32_t *to, uintptr_t from, uint32_t mask, const in
 #endif
 }
 
-KN_INLINE void store_masked(uintptr_t to, const uint32_t *from, uint32_t mask)
+KN_INLINE void row_store_masked(uintptr_t to, const uint32_t *from, uint32_t mask)
 {
 #if defined(__AVX512DQ__)
     for (int i = 0; i < KN_LANES; i += 16)
@@ -118,14 +119,14 @@ KN_INLINE void store_masked(uintptr_t to, const uint32_t *from, uint32_t mask)
 #endif
 }
 
-KN_OUT_OF_LINE bool load_mask(const struct kn_op *op, struct kn_warp *w, enum pattern pattern,
-                              uint32_t mask, uint32_t *to)
+KN_OUT_OF_LINE bool row_load_some(const struct kn_op *op, struct kn_warp *w, enum pattern pattern,
+                                  uint32_t mask, uint32_t *to)
 {
-    const uintptr_t from = row_of(op, w, mask, pattern);
+    const uintptr_t from = row_place(op, w, mask, pattern);
     if (!from)
-        return load_any(op, w, mask, to);
+        return shared_load(op, w, mask, to);
     if (pattern == ROW) {
-        load_masked(to, from, mask, kn_lanes_of(op, w));
+        row_load_masked(to, from, mask, kn_lanes_of(op, w));
     } else {
         const uint32_t value = *(const uint32_t *)from;
         KN_EACH_OF(mask, i)
@@ -134,20 +135,20 @@ KN_OUT_OF_LINE bool load_mask(const struct kn_op *op, struct kn_warp *w, enum pa
     return true;
 }
 
-KN_OUT_OF_LINE bool store_mask(const struct kn_op *op, struct kn_warp *w, uint32_t mask)
+KN_OUT_OF_LINE bool row_store_some(const struct kn_op *op, struct kn_warp *w, uint32_t mask)
 {
-    const uintptr_t to = row_of(op, w, mask, ROW);
+    const uintptr_t to = row_place(op, w, mask, ROW);
     if (!to)
-        return store_any(op, w, mask);
-    store_masked(to, KN_REGISTER(uint32_t, op->b), mask);
+        return shared_store(op, w, mask);
+    row_store_masked(to, KN_REGISTER(uint32_t, op->b), mask);
     return true;
 }
 
 // ---- the known pattern ----
 
 // Whether the elements of all rows are in shared memory.
-KN_INLINE bool are_inside(const struct kn_op *op, const struct kn_warp *w, int row,
-                          enum pattern pattern)
+KN_INLINE bool rows_are_inside(const struct kn_op *op, const struct kn_warp *w, int row,
+                               enum pattern pattern)
 {
     const uint32_t *a = KN_REGISTER(uint32_t, op->a), shared_B = w->memory->shared_B;
     const uint32_t row_B = pattern == SAME ? ELEMENT_B : (uint32_t)row * ELEMENT_B;
@@ -161,7 +162,7 @@ KN_INLINE bool are_inside(const struct kn_op *op, const struct kn_warp *w, int r
 }
 
 // The element of the first lane of a row.
-KN_INLINE uint32_t *first_of(const struct kn_op *op, const struct kn_warp *w, int lane)
+KN_INLINE uint32_t *row_first(const struct kn_op *op, const struct kn_warp *w, int lane)
 {
     const uint32_t at = KN_REGISTER(uint32_t, op->a)[lane] + (uint32_t)op->u;
     return (uint32_t *)(void *)(w->memory->shared + at);
@@ -183,14 +184,14 @@ KN_INLINE kn_bits row_part(const uint32_t *from)
 }
 
 // The values of part `p`. Parts of 16 lanes may have two rows.
-KN_INLINE kn_bits part_of(const struct kn_op *op, const struct kn_warp *w, int row,
-                          enum pattern pattern, int p)
+KN_INLINE kn_bits row_part_of(const struct kn_op *op, const struct kn_warp *w, int row,
+                              enum pattern pattern, int p)
 {
     const int lane = p * PART_LANES, first = lane / row * row;
-    const uint32_t *from = first_of(op, w, first);
+    const uint32_t *from = row_first(op, w, first);
 #if defined(__AVX512DQ__)
     if (row < PART_LANES) {
-        const uint32_t *next = first_of(op, w, first + row);
+        const uint32_t *next = row_first(op, w, first + row);
         if (pattern == SAME)
             return (kn_bits)_mm512_mask_set1_epi32(_mm512_set1_epi32((int)*from), 0xff00,
                                                    (int)*next);
@@ -202,35 +203,36 @@ KN_INLINE kn_bits part_of(const struct kn_op *op, const struct kn_warp *w, int r
     return pattern == SAME ? same_part(*from) : row_part(from + (lane - first));
 }
 
-KN_INLINE bool load_parts(const struct kn_op *op, const struct kn_warp *w, int row,
-                          enum pattern pattern, kn_bits *value)
+KN_INLINE bool rows_load_parts(const struct kn_op *op, const struct kn_warp *w, int row,
+                               enum pattern pattern, kn_bits *value)
 {
-    if (!are_inside(op, w, row, pattern))
+    if (!rows_are_inside(op, w, row, pattern))
         return false;
     KN_EACH_PART
-    value[p] = part_of(op, w, row, pattern, p);
+    value[p] = row_part_of(op, w, row, pattern, p);
     return true;
 }
 
-KN_INLINE bool load_rows(const struct kn_op *op, const struct kn_warp *w, enum pattern pattern,
+KN_INLINE bool rows_load(const struct kn_op *op, const struct kn_warp *w, enum pattern pattern,
                          kn_bits *value)
 {
     switch (w->row) {
     case 32:
-        return load_parts(op, w, 32, pattern, value);
+        return rows_load_parts(op, w, 32, pattern, value);
     case 16:
-        return load_parts(op, w, 16, pattern, value);
+        return rows_load_parts(op, w, 16, pattern, value);
     case 8:
-        return load_parts(op, w, 8, pattern, value);
+        return rows_load_parts(op, w, 8, pattern, value);
     default:
         return false;
     }
 }
 
-KN_INLINE bool load_quickly(const struct kn_op *op, const struct kn_warp *w, enum pattern pattern)
+KN_INLINE bool rows_load_quickly(const struct kn_op *op, const struct kn_warp *w,
+                                 enum pattern pattern)
 {
     kn_bits value[KN_PARTS], *to = (kn_bits *)(void *)KN_REGISTER(uint32_t, op->d);
-    if (!load_rows(op, w, pattern, value))
+    if (!rows_load(op, w, pattern, value))
         return false;
     KN_EACH_PART
     to[p] = value[p];
@@ -244,9 +246,9 @@ KN_INLINE const struct kn_op *load_link(const struct kn_op *op, struct kn_warp *
                                         enum kn_link link)
 {
     kn_bits value[KN_PARTS];
-    if (__builtin_expect(w->partial || !load_rows(op, w, pattern, value), 0)) {
+    if (__builtin_expect(w->partial || !rows_load(op, w, pattern, value), 0)) {
         uint32_t *scratch = (uint32_t *)(void *)w->guard_lanes; // which operations with guards use
-        if (!load_mask(op, w, pattern, w->active, scratch))
+        if (!row_load_some(op, w, pattern, w->active, scratch))
             return NULL;
         KN_EACH_PART
         value[p] = ((const kn_bits *)(const void *)scratch)[p];
@@ -268,15 +270,15 @@ KN_INLINE const struct kn_op *load_link(const struct kn_op *op, struct kn_warp *
     KN_LINK_FIRST(name, BOTH)                                                                      \
     KN_LINK_IN(name, 0, KEEP)
 #else
-KN_INLINE bool load_each(const struct kn_op *op, const struct kn_warp *w, int row,
-                         enum pattern pattern)
+KN_INLINE bool rows_load_each(const struct kn_op *op, const struct kn_warp *w, int row,
+                              enum pattern pattern)
 {
     uint32_t *d = KN_REGISTER(uint32_t, op->d);
-    if (!are_inside(op, w, row, pattern))
+    if (!rows_are_inside(op, w, row, pattern))
         return false;
     uint32_t values[KN_LANES];
     for (int lane = 0; lane < KN_LANES; lane += row) {
-        const uint32_t *from = first_of(op, w, lane);
+        const uint32_t *from = row_first(op, w, lane);
         for (int i = 0; i < row; i++)
             values[lane + i] = from[pattern == SAME ? 0 : i];
     }
@@ -284,30 +286,31 @@ KN_INLINE bool load_each(const struct kn_op *op, const struct kn_warp *w, int ro
     return true;
 }
 
-KN_INLINE bool load_quickly(const struct kn_op *op, const struct kn_warp *w, enum pattern pattern)
+KN_INLINE bool rows_load_quickly(const struct kn_op *op, const struct kn_warp *w,
+                                 enum pattern pattern)
 {
-    return w->row == 32 ? load_each(op, w, 32, pattern)
-           : w->row == 16 ? load_each(op, w, 16, pattern)
-           : w->row == 8 ? load_each(op, w, 8, pattern)
+    return w->row == 32 ? rows_load_each(op, w, 32, pattern)
+           : w->row == 16 ? rows_load_each(op, w, 16, pattern)
+           : w->row == 8 ? rows_load_each(op, w, 8, pattern)
                          : false;
 }
 #endif
 
-KN_INLINE bool store_rows(const struct kn_op *op, const struct kn_warp *w, int row)
+KN_INLINE bool rows_store(const struct kn_op *op, const struct kn_warp *w, int row)
 {
     const uint32_t *from = KN_REGISTER(uint32_t, op->b);
-    if (!are_inside(op, w, row, ROW))
+    if (!rows_are_inside(op, w, row, ROW))
         return false;
     for (int lane = 0; lane < KN_LANES; lane += row)
-        memcpy(first_of(op, w, lane), from + lane, (size_t)row * ELEMENT_B);
+        memcpy(row_first(op, w, lane), from + lane, (size_t)row * ELEMENT_B);
     return true;
 }
 
-KN_INLINE bool store_quickly(const struct kn_op *op, const struct kn_warp *w)
+KN_INLINE bool rows_store_quickly(const struct kn_op *op, const struct kn_warp *w)
 {
-    return w->row == 32   ? store_rows(op, w, 32)
-           : w->row == 16 ? store_rows(op, w, 16)
-           : w->row == 8  ? store_rows(op, w, 8)
+    return w->row == 32   ? rows_store(op, w, 32)
+           : w->row == 16 ? rows_store(op, w, 16)
+           : w->row == 8  ? rows_store(op, w, 8)
                           : false;
 }
 
@@ -316,15 +319,15 @@ KN_INLINE bool store_quickly(const struct kn_op *op, const struct kn_warp *w)
 #define LOAD(name, pattern)                                                                        \
     KN_OPERATION(name##_all)                                                                       \
     {                                                                                              \
-        if (__builtin_expect(!load_quickly(op, w, pattern), 0) &&                                  \
-            !load_any(op, w, UINT32_MAX, KN_REGISTER(uint32_t, op->d)))                            \
+        if (__builtin_expect(!rows_load_quickly(op, w, pattern), 0) &&                             \
+            !shared_load(op, w, UINT32_MAX, KN_REGISTER(uint32_t, op->d)))                         \
             return NULL;                                                                           \
         KN_NEXT;                                                                                   \
     }                                                                                              \
     KN_OPERATION(name##_some)                                                                      \
     {                                                                                              \
         const uint32_t mask = kn_mask_of(op, w);                                                   \
-        if (mask && !load_mask(op, w, pattern, mask, KN_REGISTER(uint32_t, op->d)))                \
+        if (mask && !row_load_some(op, w, pattern, mask, KN_REGISTER(uint32_t, op->d)))            \
             return NULL;                                                                           \
         KN_NEXT;                                                                                   \
     }
@@ -333,7 +336,7 @@ LOAD(load_same, SAME)
 
 KN_OPERATION(store_row_all)
 {
-    if (__builtin_expect(!store_quickly(op, w), 0) && !store_any(op, w, UINT32_MAX))
+    if (__builtin_expect(!rows_store_quickly(op, w), 0) && !shared_store(op, w, UINT32_MAX))
         return NULL;
     KN_NEXT;
 }
@@ -341,7 +344,7 @@ KN_OPERATION(store_row_all)
 KN_OPERATION(store_row_some)
 {
     const uint32_t mask = kn_mask_of(op, w);
-    if (mask && !store_mask(op, w, mask))
+    if (mask && !row_store_some(op, w, mask))
         return NULL;
     KN_NEXT;
 }
