@@ -3,12 +3,12 @@
 // number of elements, loads, arithmetic and stores. Random operations, blocks, and ends: with the
 // kernel, in a loop, or at a branch that differs between warps. With every instruction set, against
 // the same in C. And accesses that fail in one of the warps.
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "drawn.h"
 #include "failures.h"
 #include "grid.h"
 #include "guard.h"
@@ -16,14 +16,6 @@
 #include "module.h"
 
 enum { ELEMENTS = 12000, VALUES = 6, OPERATIONS_MOST = 14, RUNS = 60, ARRAYS = 4, MARK = 0x5a };
-
-static uint64_t state = 7;
-
-static uint32_t below(uint32_t count)
-{
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(state >> 33) % count;
-}
 
 // An operation on values: what[d] = a op b (op c).
 struct operation {
@@ -69,17 +61,6 @@ static void draw(struct kernel *k)
     k->odd = below(4) == 0;
 }
 
-static char text[8192];
-static size_t used;
-
-static __attribute__((format(printf, 1, 2))) void add(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    used += (size_t)vsnprintf(text + used, sizeof text - used, format, arguments);
-    va_end(arguments);
-}
-
 static void write_operation(const struct operation *o)
 {
     if (o->kind == POWER) { // of 2, which the approximate function gives exactly
@@ -108,7 +89,7 @@ static void write_access(bool store, int array, int value, bool is_signed, int o
 
 static void write_text(const struct kernel *k)
 {
-    used = 0;
+    text_used = 0;
     add(".version 7.0\n.target sm_70\n.address_size 64\n"
         ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 d, "
         ".param .u32 n)\n{\n.reg .pred %%p<4>;\n.reg .b32 %%r<8>, %%f<3>, %%i, %%j, %%e<4>, %%n, "

@@ -3,10 +3,10 @@
 // (ptx/known.h, ptx/index.h): rows of shared memory, elements that neighbours in x share, indices
 // in the grid, and branches that the first and the last lane decide. Random numbers and shapes of
 // blocks, with every instruction set, against the same in C.
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "drawn.h"
 #include "failures.h"
 #include "grid.h"
 #include "guard.h"
@@ -20,14 +20,6 @@ struct work {
     uint32_t from[THREADS * BLOCKS * 4];
     uint32_t out[BLOCKS * THREADS][VALUES];
 };
-
-static uint64_t state = 1;
-
-static uint32_t below(uint32_t count)
-{
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(state >> 33) % count;
-}
 
 // A comparison of x * factor + plus with a number or with the limit.
 struct branch {
@@ -83,20 +75,9 @@ static void draw(struct kernel *k)
 
 // ---- the text ----
 
-static char text[16384];
-static size_t used;
-
-static __attribute__((format(printf, 1, 2))) void add(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    used += (size_t)vsnprintf(text + used, sizeof text - used, format, arguments);
-    va_end(arguments);
-}
-
 static void write_text(const struct kernel *k)
 {
-    used = 0;
+    text_used = 0;
     add(".version 7.0\n.target sm_70\n.address_size 64\n"
         ".visible .entry rows(.param .u64 p, .param .u32 limit)\n{\n"
         ".reg .pred %%q, %%b<%d>;\n.reg .b32 %%r<40>, %%v<%d>, %%x, %%y, %%z, %%nx, %%ny, %%c, "
