@@ -100,7 +100,11 @@ CUresult em_memory_enter(struct em_allocation *a)
     // Another thread may have destroyed the context since this call found it alive.
     if (a->context && em_context_error_state(a->context) == EM_DESTROYED)
         return em_context_error(a->context);
-    int r = dm_rangemap_insert(&map, a->base, a->size, a);
+    int r = em_written_begin(a) ? dm_rangemap_insert(&map, a->base, a->size, a) : -ENOMEM;
+    if (r) {
+        em_written_unref(a->written);
+        a->written = NULL;
+    }
     if (r == -ENOMEM)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                        "out of host memory while tracking %s of %llu bytes",
@@ -127,7 +131,6 @@ CUresult em_memory_enter(struct em_allocation *a)
     a->born_call = em_call_now();
     a->born_by = em_entry_name();
     link_to_context(a);
-    em_written_begin(a);
     if (em_unlikely(em_recording))
         record(a);
     return CUDA_SUCCESS;

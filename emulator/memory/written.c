@@ -9,18 +9,19 @@
 
 enum { WORD_BITS = 64 };
 
-void em_written_begin(struct em_allocation *a)
+bool em_written_begin(struct em_allocation *a)
 {
     em_assert_locked();
     if (!em_config()->check_memory || a->host || // the program may write it without a call
         (a->kind != EM_MEMORY_DEVICE && a->kind != EM_MEMORY_POOLED))
-        return;
+        return true;
     const uint64_t words = (a->size + WORD_BITS - 1) / WORD_BITS;
     a->written = dm_calloc(1, sizeof *a->written + words * sizeof *a->written->words);
     if (!a->written)
-        return;
+        return false;
     a->written->references = 1;
     a->written->size_B = a->size;
+    return true;
 }
 
 struct em_written *em_written_ref(struct em_written *written)

@@ -15,9 +15,9 @@ struct em_written {
     uint64_t words[];    // a bit for each byte, atomic
 };
 
-// Begins to note writes to an allocation that has no value yet, if the user wants that. Without
-// host memory, all its bytes count as written. Precondition: em_lock held.
-void em_written_begin(struct em_allocation *a);
+// Begins to note writes to an allocation that has no value yet, if the user wants that. Returns
+// false if host memory is short. Precondition: em_lock held.
+bool em_written_begin(struct em_allocation *a);
 // Precondition: em_lock held.
 struct em_written *em_written_ref(struct em_written *written);
 void em_written_unref(struct em_written *written); // may be NULL
