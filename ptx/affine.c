@@ -180,6 +180,7 @@ static void drop(struct finder *f)
         if (f->out->drops[of[i].multiply])
             continue;
         const px_register offset = op_of(f, of[i].multiply)->operands[0];
+        f->out->pins[f->layout->same[offset]] = true;
         f->out->drops[of[i].multiply] = f->used[offset] == f->reads[offset];
         if (f->out->drops[of[i].multiply] && of[i].convert != PX_NONE)
             f->used[op_of(f, of[i].convert)->operands[0]]++;
@@ -188,6 +189,7 @@ static void drop(struct finder *f)
         if (of[i].add == PX_NONE || of[i].convert == PX_NONE)
             continue;
         const px_register index = op_of(f, of[i].convert)->operands[0];
+        f->out->pins[f->layout->same[index]] = true;
         f->out->drops[of[i].convert] = f->used[index] == f->reads[index];
     }
     for (uint32_t i = 0; i < count; i++)

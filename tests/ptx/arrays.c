@@ -24,7 +24,8 @@ static int run(const char *type, const char *between, unsigned threads, struct w
     snprintf(text, sizeof text,
              ".version 7.0\n.target sm_70\n.address_size 64\n"
              ".visible .entry arrays(.param .u64 p)\n{\n"
-             ".reg .pred %%none;\n.reg .b32 %%t, %%i, %%v;\n.reg .b64 %%p, %%d, %%o, %%a, %%b;\n"
+             ".reg .pred %%none;\n.reg .b32 %%t, %%i, %%v, %%w;\n"
+             ".reg .b64 %%p, %%d, %%o, %%a, %%b, %%x, %%y;\n"
              "ld.param.u64 %%p, [p];\nmov.u32 %%t, %%tid.x;\n"
              "mad.wide.u32 %%d, %%t, 4, %%p;\nld.global.u32 %%i, [%%d];\n"
              "mul.wide.%s %%o, %%i, 4;\nadd.s64 %%a, %%p, %%o;\n%s\n"
@@ -64,7 +65,10 @@ static void try_one(const char *name, const char *type, const char *between, uns
 static void try_indices(const char *name, int first, int step)
 {
     static const char *const between[] = {"", "add.u32 %i, %i, 1;", "mov.u64 %d, %a;",
-                                          "setp.eq.u32 %none, %t, 99;\n@%none bra END;\nEND:"};
+                                          "setp.eq.u32 %none, %t, 99;\n@%none bra END;\nEND:",
+                                          // %y could take the place of %o, which is read later.
+                                          "and.b64 %x, %o, 60;\nadd.s64 %y, %p, %x;\n"
+                                          "ld.global.u32 %w, [%y];"};
     int index[LANES];
     for (int i = 0; i < LANES; i++)
         index[i] = first + i * step;
