@@ -67,8 +67,8 @@ static void try_indices(const char *name, int first, int step)
     static const char *const between[] = {"", "add.u32 %i, %i, 1;", "mov.u64 %d, %a;",
                                           "setp.eq.u32 %none, %t, 99;\n@%none bra END;\nEND:",
                                           // %y could take the place of %o, which is read later.
-                                          "and.b64 %x, %o, 60;\nadd.s64 %y, %p, %x;\n"
-                                          "ld.global.u32 %w, [%y];"};
+                                          ("and.b64 %x, %o, 60;\nadd.s64 %y, %p, %x;\n"
+                                           "ld.global.u32 %w, [%y];")};
     int index[LANES];
     for (int i = 0; i < LANES; i++)
         index[i] = first + i * step;
