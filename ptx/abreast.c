@@ -160,7 +160,9 @@ uint32_t px_abreast_warps(const struct px_grid *grid, const struct px_decoded *d
     const uint32_t most = fit < KN_ABREAST_MOST ? fit : KN_ABREAST_MOST;
     if (!decoded->abreast || grid->seed || threads % KN_LANES || blocks < BLOCKS_LEAST)
         return 0;
-    return warps < 2 || most < 2 ? 0 : warps < most ? warps : most;
+    if (warps < 2 || most < 2)
+        return 0;
+    return warps < most ? warps : most;
 }
 
 enum px_abreast_result px_abreast_run(const struct px_decoded *decoded, struct kn_warp *w,

@@ -120,9 +120,9 @@ static bool find_comparison(const struct px_decoder *d, uint32_t i, struct compa
         return false;
     if (constant)
         out->plus = is_signed ? (int32_t)known->value : (int64_t)known->value;
-    out->run = equal       ? px_op_branch_row_eq
-               : is_signed ? px_op_branch_row_lt_s32
-                           : px_op_branch_row_lt_u32;
+    out->run = is_signed ? px_op_branch_row_lt_s32 : px_op_branch_row_lt_u32;
+    if (equal)
+        out->run = px_op_branch_row_eq;
     out->flip = equal ? relation[0] == 'n' : !less;
     // a <= b is a < b + 1, and a > b is not.
     out->plus += !equal && less == or_equal;
@@ -134,9 +134,9 @@ kn_abreast_fn *px_decided_abreast(const struct px_decoder *d, uint32_t i)
     struct comparison c;
     if (!find_comparison(d, i, &c))
         return NULL;
-    return c.run == px_op_branch_row_eq       ? px_abreast_row_eq
-           : c.run == px_op_branch_row_lt_s32 ? px_abreast_row_lt_s32
-                                              : px_abreast_row_lt_u32;
+    if (c.run == px_op_branch_row_eq)
+        return px_abreast_row_eq;
+    return c.run == px_op_branch_row_lt_s32 ? px_abreast_row_lt_s32 : px_abreast_row_lt_u32;
 }
 
 static uint32_t ops_for(const struct px_decoder *d, uint32_t i)

@@ -32,9 +32,9 @@ KN_OUT_OF_LINE struct kn_place shared_place(const struct kn_op *op, struct kn_wa
 
 static inline void *shared_element(const struct kn_warp *w, struct kn_place place, int i)
 {
-    return place.kind == KN_PLACE_CONSECUTIVE ? place.first + i * ELEMENT_B
-           : place.kind == KN_PLACE_UNIFORM   ? place.first
-                                              : (char *)(uintptr_t)w->addresses[i];
+    if (place.kind == KN_PLACE_CONSECUTIVE)
+        return place.first + i * ELEMENT_B;
+    return place.kind == KN_PLACE_UNIFORM ? place.first : (char *)(uintptr_t)w->addresses[i];
 }
 
 // Loads for the lanes of a mask. Returns false after a fault.
