@@ -289,10 +289,16 @@ KN_INLINE bool rows_load_each(const struct kn_op *op, const struct kn_warp *w, i
 KN_INLINE bool rows_load_quickly(const struct kn_op *op, const struct kn_warp *w,
                                  enum pattern pattern)
 {
-    return w->row == 32 ? rows_load_each(op, w, 32, pattern)
-           : w->row == 16 ? rows_load_each(op, w, 16, pattern)
-           : w->row == 8 ? rows_load_each(op, w, 8, pattern)
-                         : false;
+    switch (w->row) {
+    case 32:
+        return rows_load_each(op, w, 32, pattern);
+    case 16:
+        return rows_load_each(op, w, 16, pattern);
+    case 8:
+        return rows_load_each(op, w, 8, pattern);
+    default:
+        return false;
+    }
 }
 #endif
 
@@ -308,10 +314,16 @@ KN_INLINE bool rows_store(const struct kn_op *op, const struct kn_warp *w, int r
 
 KN_INLINE bool rows_store_quickly(const struct kn_op *op, const struct kn_warp *w)
 {
-    return w->row == 32   ? rows_store(op, w, 32)
-           : w->row == 16 ? rows_store(op, w, 16)
-           : w->row == 8  ? rows_store(op, w, 8)
-                          : false;
+    switch (w->row) {
+    case 32:
+        return rows_store(op, w, 32);
+    case 16:
+        return rows_store(op, w, 16);
+    case 8:
+        return rows_store(op, w, 8);
+    default:
+        return false;
+    }
 }
 
 // ---- forms ----
