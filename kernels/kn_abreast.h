@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Operations for several warps abreast: what an operation costs besides its arithmetic is paid once
-// for all of them. All lanes of these warps are active, and they are in a row (kn_warp.row).
+// Operations for several warps abreast: the costs of an operation besides its arithmetic are paid
+// once for all of them. All lanes of these warps are active, and they are in a row (kn_warp.row).
 //
 //     struct kn_warp w      registers of the first warp       of the second one
 //     ┌─────┐              ┌──────┬──────┬───┬──────┐        ┌──────┬──────┬───┐

@@ -78,7 +78,7 @@ static const void *find_object(const struct kn_objects *objects, enum kn_object_
     return host->object(host->context, kind, handle);
 }
 
-// What differs between the launches that may use one place.
+// The facts that differ between the launches that may use one place.
 static void bind(struct px_block *block, struct px_grid *grid)
 {
     const struct px_host *host = grid->host;

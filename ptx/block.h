@@ -33,7 +33,7 @@ struct px_block {
     bool moved;            // a warp has gone round a loop that may be progress: see stall.h
     struct px_warp *warps; // warp_count, or 1 if single
     const char *indices;   // of threads in the block, for each of decoded->indices, for each warp
-    uint32_t *bases;       // by index of decoded->indices: what the block adds
+    uint32_t *bases;       // by index of decoded->indices: the number that the block adds
     kn_register_add_fn *add;
     struct px_warp *volatile current;
     uint32_t next_warp;        // single: the next warp to run

@@ -64,10 +64,10 @@ enum em_context_observers {
     EM_OBSERVER_FILES,    // only for `idle`
     EM_OBSERVER_COUNT
 };
-// What happens when a context begins, and the steps of its end. Each may be NULL.
+// The start of a context, and the steps of its end. Each may be NULL.
 struct em_context_observer {
-    // The context begins: prepares what its first calls would spend most of their time on. May do
-    // less than that, for those calls do the rest. Precondition: em_lock held.
+    // The context begins: does work that would take most of the time of its first calls. May do
+    // less than that, because those calls do the rest. Precondition: em_lock held.
     void (*begin)(struct em_context *context);
     // Completes work and writes bytes back if the program would miss them later. The context still
     // works, but new calls cannot find it. Precondition: em_lock NOT held.

@@ -64,7 +64,7 @@ void em_memory_close_freed(void);
 // The same if any command is pending, which may use what was just freed. Precondition: em_lock
 // held.
 void em_memory_freed(void);
-// Makes what the first allocation on the context's device needs, as far as possible. Precondition:
+// Does the work of the first allocation on the context's device, as far as possible. Precondition:
 // em_lock held.
 void em_memory_prepare(struct em_context *context);
 // Gives the pages of freed memory back to the host (kept.h). Precondition: em_lock held.

@@ -17,7 +17,7 @@
 
 enum { ELEMENTS = 12000, VALUES = 6, OPERATIONS_MOST = 14, RUNS = 60, ARRAYS = 4, MARK = 0x5a };
 
-// An operation on values: what[d] = a op b (op c).
+// An operation on values: value d = value a, operation, value b (and value c).
 struct operation {
     int kind, d, a, b, c;
 };
