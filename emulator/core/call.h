@@ -246,6 +246,7 @@ static inline void em_program_end(bool outer)
     struct em_thread *self = em_thread();
     self->in_program = outer;
     self->has_waited = true;
+    self->gl_call = 0; // the function may have made another OpenGL context current
 }
 
 // The driver also works outside of calls: when a thread forks or ends, for example. A handler's

@@ -72,6 +72,11 @@ struct em_thread {
 
     struct em_share *share; // the thread's slot (share.h), or NULL
 
+    // The OpenGL context that was current when call number `gl_call` asked (gl_context.c).
+    uint64_t gl_call;
+    int gl_system;
+    void *gl_context, *gl_display; // the display is NULL if nobody has asked for it
+
     struct dm_spin spin; // while it waits for another process
 };
 

@@ -47,7 +47,7 @@ struct batch {
     struct em_graphics_command few[4];
 };
 
-// Precondition: em_lock held.
+// Drops the references that no command has taken over. Precondition: em_lock held.
 static void drop(struct batch *b)
 {
     em_assert_locked();
@@ -56,6 +56,30 @@ static void drop(struct batch *b)
             em_object_unref(&b->commands[i].graphics->object);
     if (b->commands != b->few)
         dm_free(b->commands);
+    b->count = 0;
+    b->commands = b->few;
+}
+
+// The same. Precondition: em_lock not held.
+static void drop_rest(struct batch *b)
+{
+    em_assert_unlocked();
+    bool rest = b->commands != b->few;
+    for (unsigned i = 0; i < b->count; i++)
+        rest = rest || b->commands[i].graphics;
+    if (!rest)
+        return;
+    em_lock();
+    drop(b);
+    em_unlock();
+}
+
+static bool is_held_back(const struct batch *b)
+{
+    for (unsigned i = 0; i < b->count; i++)
+        if (b->commands[i].graphics->ops->held_back)
+            return true;
+    return false;
 }
 
 // "count must be greater than zero": the driver refuses 0 and NULL before it looks for a context.
@@ -100,20 +124,22 @@ static CUresult collect(struct batch *b, unsigned count, const CUgraphicsResourc
         return r;
     if (count > sizeof b->few / sizeof *b->few)
         b->commands = dm_alloc((size_t)count * sizeof *b->commands);
-    if (!b->commands)
+    if (!b->commands) {
+        b->commands = b->few;
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                        "out of host memory for a list of %u graphics resources", count);
+    }
     for (unsigned i = 0; i < count; i++) {
         struct em_graphics *g;
         r = find_mappable(resources[i], &g);
         if (r) {
             drop(b);
-            return r;
+            break;
         }
         em_object_ref(&g->object);
         b->commands[b->count++] = (struct em_graphics_command){.graphics = g};
     }
-    return CUDA_SUCCESS;
+    return r;
 }
 
 // A resource is mapped and unmapped in streams of the context that registered it, whichever context
@@ -152,13 +178,8 @@ static CUresult start(struct batch *b, unsigned count, const CUgraphicsResource 
 {
     em_lock();
     CUresult r = collect(b, count, resources);
-    em_unlock();
-    if (r) {
-        *b = (struct batch){.commands = b->few};
-        return r;
-    }
-    r = check_context(b, stream);
-    em_lock();
+    if (!r)
+        r = check_context(b, stream);
     if (!r)
         r = check_states(b, want_mapped);
     em_unlock();
@@ -290,13 +311,13 @@ CUresult em_graphics_map(unsigned count, const CUgraphicsResource *resources,
         r = check_entries(&b, CUDA_ERROR_ALREADY_MAPPED, &twice);
     if (!r)
         r = begin_all(&b);
+    if (r || !is_held_back(&b))
+        drop(&b);
     em_unlock();
     for (unsigned i = 0; !r && i < b.count; i++)
         if (b.commands[i].graphics->ops->held_back)
             r = em_graphics_submit(&b.commands[i], stream);
-    em_lock();
-    drop(&b);
-    em_unlock();
+    drop_rest(&b);
     return r;
 }
 
@@ -347,8 +368,6 @@ CUresult em_graphics_unmap(unsigned count, const CUgraphicsResource *resources,
             b.commands[i].window ? em_graphics_submit(&b.commands[i], stream) : CUDA_SUCCESS;
         r = r ? r : one;
     }
-    em_lock();
-    drop(&b);
-    em_unlock();
+    drop_rest(&b);
     return r;
 }

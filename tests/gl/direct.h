@@ -4,6 +4,8 @@
 // memory the driver gives to OpenGL.
 #pragma once
 #include <dlfcn.h>
+#include <fenv.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "context.h"
@@ -21,7 +23,10 @@ enum {
 
 // ---- the OpenGL in between
 
-static const void *_Atomic given; // the memory of the last transfer
+static const void *_Atomic given;            // the memory of the last transfer
+static _Atomic(pthread_t) transfer_thread;   // in which it was
+static _Atomic(EGLContext) transfer_context; // the context that was current there
+static atomic_int rounding, traps;           // the floating-point state there
 static atomic_int transfers;
 static atomic_bool holds, inside, released; // the next transfer waits inside until it is released
 
@@ -36,6 +41,12 @@ static bool await(const atomic_bool *flag)
 static void note(const void *memory)
 {
     given = memory;
+    transfer_thread = pthread_self();
+    transfer_context = eglGetCurrentContext();
+    rounding = fegetround();
+#ifdef __GLIBC__
+    traps = fegetexcept();
+#endif
     transfers++;
     if (!atomic_exchange(&holds, false))
         return;

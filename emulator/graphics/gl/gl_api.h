@@ -199,4 +199,6 @@ struct gl_functions {
     void (*BindTextureUnit)(gl_uint, gl_uint);
     void (*GetTextureSubImage)(gl_uint, gl_int, gl_int, gl_int, gl_int, gl_sizei, gl_sizei,
                                gl_sizei, gl_enum, gl_enum, gl_sizei, void *);
+    // Of OpenGL 4.3 and ES 3.2, else NULL.
+    void (*GetPointerv)(gl_enum, void **);
 };

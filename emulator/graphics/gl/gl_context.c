@@ -8,31 +8,42 @@
 
 #include "gl_library.h"
 #include "gl_system.h"
+#include "thread.h"
+
+// Asks once in a call of the program, during which only a function of the program could change the
+// answer (em_program_end). The driver's own threads make no calls, and always ask.
+static struct em_thread *context_ask(void)
+{
+    struct em_thread *self = em_thread();
+    if (self->entry && self->gl_call == self->calls)
+        return self;
+    self->gl_system = GL_SYSTEM_NONE;
+    self->gl_context = em_gl_have_egl() ? em_egl.eglGetCurrentContext() : NULL;
+    self->gl_display = NULL;
+    if (self->gl_context) {
+        self->gl_system = GL_SYSTEM_EGL;
+    } else if (em_gl_have_glx()) {
+        self->gl_context = em_glx.glXGetCurrentContext();
+        self->gl_system = self->gl_context ? GL_SYSTEM_GLX : GL_SYSTEM_NONE;
+    }
+    self->gl_call = self->calls;
+    return self;
+}
 
 struct em_gl_current em_gl_context_current(void)
 {
-    struct em_gl_current c = {.system = GL_SYSTEM_NONE};
-    if (em_gl_have_egl())
-        c.context = em_egl.eglGetCurrentContext();
-    if (c.context) {
-        c.system = GL_SYSTEM_EGL;
-        c.display = em_egl.eglGetCurrentDisplay();
-        return c;
-    }
-    if (em_gl_have_glx())
-        c.context = em_glx.glXGetCurrentContext();
-    if (c.context) {
-        c.system = GL_SYSTEM_GLX;
-        c.display = em_glx.glXGetCurrentDisplay();
-    }
-    return c;
+    struct em_thread *self = context_ask();
+    const enum gl_system system = (enum gl_system)self->gl_system;
+    if (!self->gl_display && system == GL_SYSTEM_EGL)
+        self->gl_display = em_egl.eglGetCurrentDisplay();
+    else if (!self->gl_display && system == GL_SYSTEM_GLX)
+        self->gl_display = em_glx.glXGetCurrentDisplay();
+    return (struct em_gl_current){system, self->gl_display, self->gl_context};
 }
 
 enum gl_system em_gl_context_system(void)
 {
-    if (em_gl_have_egl() && em_egl.eglGetCurrentContext())
-        return GL_SYSTEM_EGL;
-    return em_gl_have_glx() && em_glx.glXGetCurrentContext() ? GL_SYSTEM_GLX : GL_SYSTEM_NONE;
+    return (enum gl_system)context_ask()->gl_system;
 }
 
 void *em_gl_context_function(enum gl_system system, const char *name)
@@ -89,12 +100,31 @@ const char *em_gl_context_open(const struct em_gl_current *current, struct em_gl
                                             : em_gl_glx_open(current, own);
 }
 
+unsigned em_gl_context_api(enum gl_system system)
+{
+    return system == GL_SYSTEM_EGL ? em_egl.eglQueryAPI() : 0;
+}
+
+void em_gl_context_set_api(enum gl_system system, unsigned api)
+{
+    if (system == GL_SYSTEM_EGL)
+        em_egl.eglBindAPI(api);
+}
+
 bool em_gl_context_use(const struct em_gl_own *own)
 {
     if (own->system == GL_SYSTEM_EGL)
         return em_egl.eglMakeCurrent(own->display, own->surface, own->surface, own->context) != 0;
     return em_glx.glXMakeContextCurrent(own->display, own->pbuffer, own->pbuffer, own->context) !=
            0;
+}
+
+void em_gl_context_release(const struct em_gl_own *own)
+{
+    if (own->system == GL_SYSTEM_EGL)
+        em_egl.eglMakeCurrent(own->display, NULL, NULL, NULL);
+    else
+        em_glx.glXMakeContextCurrent(own->display, 0, 0, NULL);
 }
 
 void em_gl_context_close(struct em_gl_own *own)

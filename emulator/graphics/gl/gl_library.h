@@ -8,10 +8,13 @@
 #define EGL_FUNCTIONS(X)                                                                           \
     X(void *, eglGetCurrentContext, (void))                                                        \
     X(void *, eglGetCurrentDisplay, (void))                                                        \
+    X(void *, eglGetCurrentSurface, (int))                                                         \
     X(void *, eglGetProcAddress, (const char *))                                                   \
     X(const char *, eglQueryString, (void *, int))                                                 \
     X(unsigned, eglBindAPI, (unsigned))                                                            \
+    X(unsigned, eglQueryAPI, (void))                                                               \
     X(unsigned, eglQueryContext, (void *, void *, int, int *))                                     \
+    X(unsigned, eglQuerySurface, (void *, void *, int, int *))                                     \
     X(unsigned, eglChooseConfig, (void *, const int *, void **, int, int *))                       \
     X(void *, eglCreateContext, (void *, void *, void *, const int *))                             \
     X(unsigned, eglDestroyContext, (void *, void *))                                               \

@@ -77,7 +77,11 @@ static struct em_gl_unit_pool *unit_pool_add(struct em_gl_unit_pools *pools,
     struct em_gl_unit_pool *pool = dm_calloc(1, sizeof *pool);
     if (!pool)
         return NULL;
-    if (em_gl_context_open(&sharer, &pool->own)) {
+    const unsigned api =
+        em_gl_context_api(home->system); // of this thread, which may be the program's
+    const char *why_not = em_gl_context_open(&sharer, &pool->own);
+    em_gl_context_set_api(home->system, api);
+    if (why_not) {
         pools->current = NULL; // any context, or none, is current after a failure
         dm_free(pool);
         return NULL;
@@ -100,6 +104,11 @@ bool em_gl_unit_pool_use(struct em_gl_unit_pools *pools, const struct em_gl_unit
         return false;
     pools->current = pool;
     return true;
+}
+
+void em_gl_unit_pools_leave(struct em_gl_unit_pools *pools)
+{
+    pools->current = NULL;
 }
 
 // ---- units

@@ -44,3 +44,5 @@ void em_gl_unit_pool_free(struct em_gl_unit_pools *pools, struct em_gl_unit_pool
                           unsigned slot, unsigned unit);
 // Makes a pool's context current; the group's own if `pool` is NULL. Returns false if that fails.
 bool em_gl_unit_pool_use(struct em_gl_unit_pools *pools, const struct em_gl_unit_pool *pool);
+// To be called when its contexts are no longer current.
+void em_gl_unit_pools_leave(struct em_gl_unit_pools *pools);
