@@ -29,6 +29,9 @@ struct em_graphics_frame *em_graphics_frame(CUgraphicsResource resource)
 CUresult em_graphics_get(CUgraphicsResource handle, struct em_graphics **out)
 {
     em_assert_locked();
+    *out = (struct em_graphics *)em_object_peek(EM_GRAPHICS, (uint64_t)(uintptr_t)handle);
+    if (*out)
+        return CUDA_SUCCESS;
     // NULL comes from bindings that lose the out-parameter of registration.
     if (!handle)
         return em_mistake(G15, CUDA_ERROR_INVALID_HANDLE, "the CUgraphicsResource is NULL");
@@ -136,6 +139,7 @@ static void graphics_free(struct em_graphics *g)
 {
     em_graphics_memory_unref(g->memory);
     dm_free(g->layer);
+    dm_free(g->spare);
     dm_free(g->array);
     dm_free(g);
 }

@@ -17,13 +17,17 @@ struct view_storage {
     struct em_graphics *graphics;      // NULL: the resource has ended
     struct em_graphics_window *window; // a reference
     uint32_t first_layer;
+    struct em_graphics *keeper; // keeps the memory of this struct when the storage ends, or NULL
 };
 
 static void view_image_release(struct em_storage *storage)
 {
     struct view_storage *s = storage->owner;
     em_graphics_window_unref(s->window);
-    dm_free(s);
+    if (s->keeper && !s->keeper->spare)
+        s->keeper->spare = s;
+    else
+        dm_free(s);
 }
 
 static struct em_graphics_part view_part(const struct em_access *access)
@@ -94,7 +98,8 @@ static const struct em_watch_ops view_watch_ops = {.begin = view_access_begin,
 static CUresult view_storage_new(struct em_graphics *g, const struct dm_layout *layout,
                                  uint32_t first_layer, struct em_storage **out)
 {
-    struct view_storage *s = dm_calloc(1, sizeof *s);
+    struct view_storage *s = g->spare ? g->spare : dm_alloc(sizeof *s);
+    g->spare = NULL;
     if (!s)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                        "out of host memory while mapping a graphics resource");
@@ -102,6 +107,7 @@ static CUresult view_storage_new(struct em_graphics *g, const struct dm_layout *
     s->window = g->window;
     s->window->references++;
     s->first_layer = first_layer;
+    s->keeper = NULL;
     s->storage = (struct em_storage){
         .references = 1,
         .layout = *layout,
@@ -273,12 +279,14 @@ CUresult em_graphics_mipmap(CUgraphicsResource resource, CUmipmappedArray *out)
 
 // Drops the resource's reference to a storage. Objects that were made on the storage keep the bytes
 // alive, but accesses are no longer watched.
-static void view_storage_drop(struct em_storage **slot)
+static void view_storage_drop(struct em_graphics *g, struct em_storage **slot)
 {
     if (!*slot)
         return;
     struct view_storage *s = (*slot)->owner;
     s->graphics = NULL;
+    if (s->storage.references == 1)
+        s->keeper = g;
     s->storage.stale_reason = "an image of a graphics resource that has been unregistered";
     em_storage_unref(*slot);
     *slot = NULL;
@@ -302,8 +310,8 @@ static void view_end_image(struct em_graphics *g)
         g->mipmap = NULL;
     }
     for (uint32_t i = 0; i < g->shape.layers; i++)
-        view_storage_drop(&g->layer[i]);
-    view_storage_drop(&g->storage);
+        view_storage_drop(g, &g->layer[i]);
+    view_storage_drop(g, &g->storage);
 }
 
 // ---- the view as a whole ----

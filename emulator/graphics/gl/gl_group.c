@@ -292,10 +292,11 @@ bool em_gl_group_is_gone(struct em_gl_group *group)
 
 const struct gl_functions *em_gl_group_here(struct em_gl_group *group)
 {
-    struct em_gl_current current = em_gl_context_current();
-    if (current.system != group->sharer.system || current.display != group->sharer.display)
-        return NULL;
-    return group->gl.IsSync(group->sentinel) ? &group->gl : NULL;
+    // "If sync is not the name of a sync object", of the current context and of any display,
+    // glIsSync "returns FALSE".
+    return em_gl_context_system() == group->sharer.system && group->gl.IsSync(group->sentinel)
+               ? &group->gl
+               : NULL;
 }
 
 bool em_gl_group_is_silent(const struct em_gl_group *group)
