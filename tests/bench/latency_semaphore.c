@@ -74,6 +74,15 @@ void semaphores_begin(void)
     other_process = ends[0];
 }
 
+// Missing in the driver of a card.
+#pragma weak cardlessSemaphoreCreate
+#pragma weak cardlessSemaphoreExport
+
+bool is_cardless(void)
+{
+    return cardlessSemaphoreCreate && cardlessSemaphoreExport;
+}
+
 static CUexternalSemaphore shared_semaphore(void)
 {
     cardlessSemaphore s;
