@@ -4,6 +4,7 @@
 #include "array.h"
 #include "copy_command.h"
 #include "guard.h"
+#include "host_pages.h"
 #include "lock.h"
 #include "pkey.h"
 #include "space.h"
@@ -79,18 +80,22 @@ static void access_pages(void *argument)
 }
 
 // Whether pages of the rows, which have been accessed, may go away although the program keeps its
-// mappings: those of files, which other processes may shorten. (In /proc/self/pagemap, bit 61 marks
-// pages of files and of shared memory.) If that cannot be known, they may. To look at each page
-// would take a sixth of the time of a copy. One in 256 KiB and the last one suffice, because the
-// memory of a copy is nearly always one mapping.
+// mappings: those of files, which other processes may shorten. If that cannot be known, they may.
+//
+// A program's own copy of a page of a file stays (a private mapping, such as that of initialised
+// variables): in /proc/self/pagemap, bit 61 marks the pages of files and of shared memory. To look
+// at each page would take a sixth of the time of a copy. One in 256 KiB and the last one suffice,
+// because the memory of a copy is nearly always one mapping.
 static bool pages_may_go(const struct rows *r)
 {
     enum { STEP = DIRECT_LEAST_B / DM_PAGE };
     static const uint64_t file_page = UINT64_C(1) << 61;
-    const uint64_t first = (uintptr_t)r->at.first / DM_PAGE,
-                   last = ((uintptr_t)r->at.first + (r->extent.depth - 1) * r->at.slice_B +
-                           (r->extent.height - 1) * r->at.pitch_B + r->extent.width_B - 1) /
-                          DM_PAGE;
+    const uint64_t from = (uintptr_t)r->at.first,
+                   to = from + (r->extent.depth - 1) * r->at.slice_B +
+                        (r->extent.height - 1) * r->at.pitch_B + r->extent.width_B;
+    if (em_host_pages_are_anonymous(from, to - from))
+        return false;
+    const uint64_t first = from / DM_PAGE, last = (to - 1) / DM_PAGE;
     uint64_t entry;
     const int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     bool found = fd < 0;

@@ -11,7 +11,7 @@
 // The part of a range that mappings cover so far. The mappings come in ascending order.
 struct cover {
     uint64_t reached, end;
-    bool all_writable;
+    bool all_writable, all_anonymous;
 };
 
 // Takes in the next mapping. Returns false at a gap, at memory that cannot be read, and when the
@@ -46,6 +46,7 @@ static bool query(int fd, struct cover *c)
             .size = sizeof q, .flags = COVERING_OR_NEXT, .address = c->reached};
         if (ioctl(fd, QUERY_MAPPING, &q)) // ENOENT: nothing is mapped there or above
             return errno == ENOENT;
+        c->all_anonymous &= !q.inode;
     } while (
         cover_mapping(c, q.start, q.end, q.rights & MAPPING_READABLE, q.rights & MAPPING_WRITABLE));
     return true;
@@ -116,6 +117,16 @@ static bool look(uint64_t address, uint64_t size, bool text, struct em_host_page
     close(fd);
     *out = (struct em_host_pages){.mapped = c.reached - address, .all_writable = c.all_writable};
     return true;
+}
+
+bool em_host_pages_are_anonymous(uint64_t address, uint64_t size)
+{
+    struct cover c = {.reached = address, .end = address + size, .all_anonymous = true};
+    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    bool known = fd >= 0 && query(fd, &c);
+    if (fd >= 0)
+        close(fd);
+    return known && c.reached == c.end && c.all_anonymous;
 }
 
 bool em_host_pages(uint64_t address, uint64_t size, struct em_host_pages *out)

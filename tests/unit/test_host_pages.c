@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { PAGE_B = 4096, PAGES = 12 };
 
@@ -29,8 +30,38 @@ static void check(uint64_t address, uint64_t size, uint64_t mapped, bool all_wri
     }
 }
 
+// Pages without a file, with one, and a hole. On kernels before 6.11 each answer is "no".
+static void check_anonymous(void)
+{
+    static const char kinds[PAGES + 1] = "aaapspaa-aaa"; // p: private, s: shared, both of a file
+    int file = memfd_create("pages", MFD_CLOEXEC);
+    if (file < 0 || ftruncate(file, PAGE_B))
+        exit(1);
+    unsigned char *p =
+        mmap(NULL, PAGES * PAGE_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (int i = 0; i < PAGES; i++)
+        if (kinds[i] == 'p' || kinds[i] == 's')
+            mmap(p + i * PAGE_B, PAGE_B, PROT_READ | PROT_WRITE,
+                 MAP_FIXED | (kinds[i] == 'p' ? MAP_PRIVATE : MAP_SHARED), file, 0);
+        else if (kinds[i] == '-')
+            munmap(p + i * PAGE_B, PAGE_B);
+    const bool known = em_host_pages_are_anonymous((uintptr_t)p, PAGE_B);
+    for (int first = 0; first < PAGES; first++)
+        for (int count = 1; first + count <= PAGES; count++) {
+            bool all = known;
+            for (int i = first; i < first + count; i++)
+                all &= kinds[i] == 'a';
+            if (em_host_pages_are_anonymous((uintptr_t)p + (uint64_t)first * PAGE_B + 1,
+                                            (uint64_t)count * PAGE_B - 2) == all)
+                continue;
+            fprintf(stderr, "%d pages from page %d: expected %d\n", count, first, all);
+            exit(1);
+        }
+}
+
 int main(void)
 {
+    check_anonymous();
     static const char rights[PAGES + 1] = "wwwrrw-wwrww"; // '-': no rights; a hole follows page 8
     enum { HOLE = 8 };
     unsigned char *p =
