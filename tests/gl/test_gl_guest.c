@@ -98,6 +98,44 @@ TEST(another_group)
     expect_current(&before);
 }
 
+// A display that is terminated while a context is current ends the guest, and nothing else.
+TEST(terminated)
+{
+    gl_start(GL_CORE);
+    pattern(want, BUFFER_B, 1);
+    const GLuint b = gl_buffer(BUFFER_B, want);
+    const CUgraphicsResource r = cu_buffer(b, 0);
+    const CUdeviceptr p = cu_map_pointer(r);
+    EXPECT_OK(cuMemcpyDtoH(got, p, FEW_B));
+    EXPECT(pthread_equal(transfer_thread, pthread_self()));
+    EXPECT_OK(cuMemsetD8(p, 9, FEW_B));
+    memset(want, 9, FEW_B);
+    EXPECT(eglTerminate(gl_display));
+    EXPECT_OK(cuMemcpyDtoH(got, p, BUFFER_B));
+    EXPECT(!pthread_equal(transfer_thread, pthread_self()));
+    EXPECT(!memcmp(got, want, BUFFER_B));
+    unmap(r);
+    gl_read_buffer(b, BUFFER_B, got);
+    EXPECT(!memcmp(got, want, BUFFER_B));
+    use(false);
+    EXPECT_OK(cuGraphicsUnregisterResource(r));
+}
+
+// An object that the program has deleted lives on in the guest too.
+TEST(deleted)
+{
+    gl_start(GL_CORE);
+    pattern(want, BUFFER_B, 1);
+    GLuint b = gl_buffer(BUFFER_B, want);
+    const CUgraphicsResource r = cu_buffer(b, 0);
+    glDeleteBuffers(1, &b);
+    gl_buffer(BUFFER_B, NULL);
+    EXPECT_OK(cuMemcpyDtoH(got, cu_map_pointer(r), BUFFER_B));
+    EXPECT(pthread_equal(transfer_thread, pthread_self()));
+    EXPECT(!memcmp(got, want, BUFFER_B));
+    unmap(r);
+}
+
 static CUdeviceptr mapped;
 static CUcontext cuda;
 
@@ -141,8 +179,7 @@ TEST(floating_point)
 #endif
 }
 
-// More textures than a context has units: another context of the driver's is created in the
-// program's thread, which has OpenGL ES bound.
+// More textures than a context has units. The last ones are not held by the guest.
 TEST(many_textures)
 {
     static CUgraphicsResource r[TEXTURES];
@@ -157,7 +194,7 @@ TEST(many_textures)
         cu_write_array(cu_map_array(r[i], 0, 0), 0, 0, ROW_B, HEIGHT, want);
         unmap(r[i]);
         cu_read_array(cu_map_array(r[i], 0, 0), ROW_B, HEIGHT, got);
-        EXPECT(pthread_equal(transfer_thread, pthread_self()));
+        EXPECT(!!pthread_equal(transfer_thread, pthread_self()) == (i == 0));
         EXPECT(!memcmp(got, want, SIZE));
         memset(got, 0, SIZE);
         expect_current(&before);
@@ -206,5 +243,5 @@ TEST(threads)
 }
 
 TESTS(CASE(without_surface), CASE(with_pbuffers), CASE(destroyed_surface), CASE(destroyed_context),
-      CASE(debug_callback), CASE(another_group), CASE(thread_without_context), CASE(floating_point),
-      CASE(many_textures), CASE(threads))
+      CASE(debug_callback), CASE(another_group), CASE(terminated), CASE(deleted),
+      CASE(thread_without_context), CASE(floating_point), CASE(many_textures), CASE(threads))

@@ -2,8 +2,8 @@
 // EGL refuses to make a context of the driver's current: the call that needs it reports that, no
 // byte is lost or overwritten, and the driver goes on when EGL does.
 //
-// The driver needs a second context when its first one has no texture unit left. The program's
-// eglMakeCurrent stands before libEGL's.
+// The driver needs a second context when its first one has no texture unit left, and changes
+// between the two from then on. The program's eglMakeCurrent stands before libEGL's.
 #include <dlfcn.h>
 #include <stdatomic.h>
 
@@ -13,9 +13,9 @@ enum { SIDE = 16, SIZE = SIDE * SIDE, MOST = 1000, MANY = 300, OLD = 38, NEW = 7
 
 #define WHY "the driver's context cannot be made current"
 
-static EGLContext of_the_program;
-static _Atomic(EGLContext) one, another; // of the driver
-static atomic_uint refused;
+static __thread bool of_the_program; // this thread is not the driver's
+static EGLContext programs;
+static atomic_uint switched, refused;
 static atomic_bool refuses;
 
 __attribute__((visibility("default"))) EGLBoolean
@@ -25,15 +25,11 @@ eglMakeCurrent(EGLDisplay display, EGLSurface draw, EGLSurface read, EGLContext 
     if (!next)
         next = (EGLBoolean(*)(EGLDisplay, EGLSurface, EGLSurface, EGLContext))(uintptr_t)dlsym(
             RTLD_NEXT, "eglMakeCurrent");
-    bool drivers = of_the_program && context && context != of_the_program;
-    if (drivers && refuses) {
+    if (refuses && context && context != programs) {
         refused++;
         return EGL_FALSE; // the context that was current stays current
     }
-    if (drivers && !one)
-        one = context;
-    else if (drivers && context != one)
-        another = context;
+    switched += !of_the_program && context;
     return next(display, draw, read, context);
 }
 
@@ -50,13 +46,15 @@ static void add_texture(void)
     count++;
 }
 
-// Registers textures until the driver has two contexts.
+// Registers textures until the driver has two contexts and the second one is current.
 static void start(void)
 {
+    of_the_program = true;
     memset(bytes, OLD, SIZE);
-    of_the_program = gl_start(GL_CORE);
+    programs = gl_start(GL_CORE);
     add_texture();
-    while (!another && count < MOST)
+    unsigned before = switched;
+    while (switched == before && count < MOST)
         add_texture();
     EXPECT(count < MOST);
 }

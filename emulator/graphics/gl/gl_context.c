@@ -100,31 +100,12 @@ const char *em_gl_context_open(const struct em_gl_current *current, struct em_gl
                                             : em_gl_glx_open(current, own);
 }
 
-unsigned em_gl_context_api(enum gl_system system)
-{
-    return system == GL_SYSTEM_EGL ? em_egl.eglQueryAPI() : 0;
-}
-
-void em_gl_context_set_api(enum gl_system system, unsigned api)
-{
-    if (system == GL_SYSTEM_EGL)
-        em_egl.eglBindAPI(api);
-}
-
 bool em_gl_context_use(const struct em_gl_own *own)
 {
     if (own->system == GL_SYSTEM_EGL)
         return em_egl.eglMakeCurrent(own->display, own->surface, own->surface, own->context) != 0;
     return em_glx.glXMakeContextCurrent(own->display, own->pbuffer, own->pbuffer, own->context) !=
            0;
-}
-
-void em_gl_context_release(const struct em_gl_own *own)
-{
-    if (own->system == GL_SYSTEM_EGL)
-        em_egl.eglMakeCurrent(own->display, NULL, NULL, NULL);
-    else
-        em_glx.glXMakeContextCurrent(own->display, 0, 0, NULL);
 }
 
 void em_gl_context_close(struct em_gl_own *own)

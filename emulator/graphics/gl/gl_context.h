@@ -42,15 +42,10 @@ bool em_gl_context_is_usable(const struct em_gl_current *current, const char **v
 // Creates a context that shares objects with `current`, and makes it current in this thread, which
 // should have no context. Returns NULL, or the reason for the failure.
 const char *em_gl_context_open(const struct em_gl_current *current, struct em_gl_own *own);
-// What eglBindAPI has bound in this thread, which em_gl_context_open changes. 0 in GLX.
-unsigned em_gl_context_api(enum gl_system system);
-void em_gl_context_set_api(enum gl_system system, unsigned api);
 // Makes the context current in this thread. Returns false if EGL or GLX refuses; the context that
 // was current before then stays.
 bool em_gl_context_use(const struct em_gl_own *own);
-// Leaves this thread without a context.
-void em_gl_context_release(const struct em_gl_own *own);
-// Destroys the context, in the thread in which it is current, or in one without a context.
+// Destroys the context, which must not be current in another thread. Leaves this one without one.
 void em_gl_context_close(struct em_gl_own *own);
 // Has `gone` called when the program is about to close the connection that a GLX context needs.
 // Returns false if that is impossible. Calls Xlib: no mutex may be held.

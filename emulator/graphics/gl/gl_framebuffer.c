@@ -158,8 +158,7 @@ void em_gl_framebuffer_write(const struct gl_functions *gl, const struct em_gl_o
 // ---- EGLImages
 
 // Makes a texture that shows the image. A framebuffer holds it, and its name is deleted at once.
-enum em_gl_status em_gl_egl_image_show(struct em_gl_group *group, const struct gl_functions *gl,
-                                       struct em_gl_object *o)
+enum em_gl_status em_gl_egl_image_show(const struct gl_functions *gl, struct em_gl_object *o)
 {
     void (*show)(gl_enum, void *) = (void (*)(gl_enum, void *))em_gl_context_function(
         GL_SYSTEM_EGL, "EGLImageTargetTexture2DOES");
@@ -167,7 +166,7 @@ enum em_gl_status em_gl_egl_image_show(struct em_gl_group *group, const struct g
     gl_uint texture;
     if (!show)
         return EM_GL_REFUSED;
-    if (!em_gl_group_image_is_likely(group, o->egl_image))
+    if (!em_gl_group_image_is_likely(o->group, o->egl_image))
         return EM_GL_MISSING;
     gl->GenTextures(1, &texture);
     gl->ActiveTexture(GL_TEXTURE0);

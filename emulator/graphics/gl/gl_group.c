@@ -4,12 +4,8 @@
 
 #include "alloc.h"
 #include "error.h"
-#include "gl_exit.h"
-#include "gl_guest.h"
-#include "kn_float.h"
 #include "lock.h"
 #include "own_thread.h"
-#include "pkey.h"
 
 enum { GROUPS_ASKED = 64 };
 
@@ -215,55 +211,20 @@ void em_gl_group_unref(struct em_gl_group *group)
     dm_mutex_unlock(&em_gl_group_mutex);
 }
 
-// Runs a job in this thread, after those that wait. Returns false if it has to run in the group's
-// thread. Precondition: em_gl_group_mutex held, which is released meanwhile.
-static bool group_run_here(struct em_gl_group *g, struct em_gl_job *job)
-{
-    dm_assert_locked(&em_gl_group_mutex);
-    struct em_gl_host host;
-    if (g->own.system != GL_SYSTEM_EGL || g->busy)
-        return false;
-    g->busy = true;
-    dm_mutex_unlock(&em_gl_group_mutex);
-    const bool inside = em_gl_exit_enter();
-    const bool here = inside && em_gl_host_find(&g->gl, g->own.display, &host) &&
-                      em_gl_unit_pool_use(&g->unit_pools, NULL);
-    dm_mutex_lock(&em_gl_group_mutex);
-    if (here) {
-        const uint32_t rights = dm_pkey_enter(); // jobs copy between OpenGL and device memory
-        const struct kn_float_state state = kn_float_enter();
-        em_gl_group_add_job(g, job);
-        em_gl_group_do_jobs(g, job, true);
-        kn_float_leave(state);
-        dm_pkey_leave(rights);
-        dm_mutex_unlock(&em_gl_group_mutex);
-        em_gl_host_restore(&host);
-        em_gl_unit_pools_leave(&g->unit_pools);
-        dm_mutex_lock(&em_gl_group_mutex);
-    }
-    g->busy = false;
-    if (inside)
-        em_gl_exit_leave();
-    return here;
-}
-
 bool em_gl_group_run(struct em_gl_group *group, em_gl_work *work, void *arg)
 {
     em_assert_unlocked();
     struct em_gl_job job = {.work = work, .arg = arg};
     dm_mutex_lock(&em_gl_group_mutex);
-    const bool here = !group->leave && !group->ended && group_run_here(group, &job);
-    const bool there = !here && !group->leave && !group->ended;
-    if (there)
+    if (!group->leave && !group->ended) {
         em_gl_group_add_job(group, &job);
-    if (group->first) {
         // A thread that wakes while the mutex is taken would have to sleep again.
         dm_mutex_unlock(&em_gl_group_mutex);
         pthread_cond_signal(&group->wake);
         dm_mutex_lock(&em_gl_group_mutex);
+        while (!job.done && !group->ended)
+            dm_mutex_wait(&em_gl_group_mutex, &group->done);
     }
-    while (there && !job.done && !group->ended)
-        dm_mutex_wait(&em_gl_group_mutex, &group->done);
     dm_mutex_unlock(&em_gl_group_mutex);
     return job.called;
 }

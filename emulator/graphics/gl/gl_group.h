@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Share groups: for each group of OpenGL contexts that share objects, a context of the driver's
-// own. The driver does all its work on GL objects there, as jobs, in a thread of its own or as a
-// guest in a thread of the program (gl_guest.h). Therefore nothing in the program's contexts
-// changes, it does not matter which thread calls, and an object lives on after the program has
-// deleted it.
+// Share groups: for each group of OpenGL contexts that share objects, a context of the driver's own
+// in a thread of its own. The driver does its work on GL objects there, or as a guest in the thread
+// that calls (gl_guest.h). Therefore nothing in the program's contexts changes, it does not matter
+// which thread calls, and an object lives on after the program has deleted it.
 #pragma once
 #include <cuda.h>
 
@@ -28,7 +27,7 @@ void em_gl_group_unref(struct em_gl_group *group);
 
 typedef void em_gl_work(struct em_gl_group *group, const struct gl_functions *gl, void *arg);
 
-// Runs `work` while the group's context is current, in its thread or in this one. Returns false
+// Runs `work` in the group's thread, where its context is current, and waits for it. Returns false
 // if `work` was not called, because the group's display is closed, its context cannot be made
 // current or the process is about to exit. Precondition: em_lock not held, because OpenGL may wait
 // for the program: its debug callback may call CUDA.

@@ -74,7 +74,7 @@ static void group_drop_jobs(struct em_gl_group *g)
 static bool group_await_job(struct em_gl_group *g)
 {
     dm_assert_locked(&em_gl_group_mutex);
-    while ((!g->first || g->busy) && !g->leave) {
+    while (!g->first && !g->leave) {
         struct timespec until;
         clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_sec += IDLE_SECONDS;
@@ -83,64 +83,6 @@ static bool group_await_job(struct em_gl_group *g)
             return false;
     }
     return !g->leave;
-}
-
-// Threads of the program may run jobs too (em_gl_group_run), so between jobs the contexts are
-// current in no thread. GLX has no such threads.
-static void group_let_go(struct em_gl_group *g)
-{
-    if (g->own.system != GL_SYSTEM_EGL)
-        return;
-    em_gl_context_release(&g->own);
-    em_gl_unit_pools_leave(&g->unit_pools);
-}
-
-// Ends a job that a thread waits for. Precondition: em_gl_group_mutex held, which is released
-// meanwhile.
-static void group_end_job(struct em_gl_group *g, struct em_gl_job *job, bool called)
-{
-    dm_assert_locked(&em_gl_group_mutex);
-    job->done = true;
-    job->called = called;
-    // A thread that wakes while the mutex is taken would have to sleep again.
-    dm_mutex_unlock(&em_gl_group_mutex);
-    pthread_cond_broadcast(&g->done);
-    dm_mutex_lock(&em_gl_group_mutex);
-}
-
-void em_gl_group_do_jobs(struct em_gl_group *g, const struct em_gl_job *last, bool inside)
-{
-    dm_assert_locked(&em_gl_group_mutex);
-    struct em_gl_job *job = NULL;
-    while (g->first && (!job || job != last)) {
-        job = group_take_job(g);
-        bool posted = job->posted; // then `work` may free the job
-        dm_mutex_unlock(&em_gl_group_mutex);
-        bool may = inside && em_gl_unit_pool_use(&g->unit_pools, NULL);
-        if (may)
-            job->work(g, &g->gl, job->arg);
-        else if (posted)
-            job->work(g, NULL, job->arg);
-        dm_mutex_lock(&em_gl_group_mutex);
-        if (!posted)
-            group_end_job(g, job, may);
-    }
-}
-
-// Does all jobs that wait. Precondition: em_gl_group_mutex held, which is released meanwhile.
-static void group_take_turn(struct em_gl_group *g)
-{
-    dm_assert_locked(&em_gl_group_mutex);
-    bool inside = em_gl_exit_enter();
-    g->busy = true;
-    em_gl_group_do_jobs(g, NULL, inside);
-    if (inside) {
-        dm_mutex_unlock(&em_gl_group_mutex);
-        group_let_go(g);
-        em_gl_exit_leave();
-        dm_mutex_lock(&em_gl_group_mutex);
-    }
-    g->busy = false;
 }
 
 void *em_gl_group_main(void *arg)
@@ -152,20 +94,40 @@ void *em_gl_group_main(void *arg)
     if (em_gl_exit_enter()) {
         dm_mutex_unlock(&em_gl_group_mutex);
         why = group_open_context(g);
-        if (!why)
-            group_let_go(g);
         dm_mutex_lock(&em_gl_group_mutex);
         em_gl_exit_leave();
     }
     g->why_not = why;
     g->ready = true;
     pthread_cond_broadcast(&g->done);
-    while (!why && group_await_job(g))
-        group_take_turn(g);
+    while (!why && group_await_job(g)) {
+        struct em_gl_job *job = group_take_job(g);
+        bool posted = job->posted; // then `work` may free the job
+        bool inside = em_gl_exit_enter();
+        dm_mutex_unlock(&em_gl_group_mutex);
+        bool may = inside && em_gl_unit_pool_use(&g->unit_pools, NULL);
+        if (may)
+            job->work(g, &g->gl, job->arg);
+        else if (posted)
+            job->work(g, NULL, job->arg);
+        if (inside)
+            em_gl_exit_leave();
+        dm_mutex_lock(&em_gl_group_mutex);
+        if (!posted) {
+            job->done = true;
+            job->called = may;
+            // A thread that wakes while the mutex is taken would have to sleep again.
+            dm_mutex_unlock(&em_gl_group_mutex);
+            pthread_cond_broadcast(&g->done);
+            dm_mutex_lock(&em_gl_group_mutex);
+        }
+    }
     em_gl_group_unlist(g);
     group_drop_jobs(g);
     if (!why && em_gl_exit_enter()) {
         dm_mutex_unlock(&em_gl_group_mutex);
+        if (g->guest_state == GUEST_READY)
+            em_gl_context_close(&g->guest);
         em_gl_unit_pools_finish(&g->unit_pools);
         em_gl_context_close(&g->own);
         dm_mutex_lock(&em_gl_group_mutex);

@@ -19,10 +19,15 @@ struct em_gl_group {
     const char *why_not; // the reason why no context could be made, or NULL
     bool ready, ended;   // the thread has begun; it has ended
     bool leave;          // the thread must end
-    bool busy;           // a thread runs a job, in which a context of the group is current
     struct em_gl_job *first, *last;
     pthread_cond_t wake, done;
     struct em_gl_unit_pools unit_pools;
+
+    // For gl_guest.c. The context is current in the thread that has set `guest_busy`.
+    enum { GUEST_UNKNOWN, GUEST_READY, GUEST_REFUSED } guest_state;
+    bool guest_busy;
+    struct em_gl_own guest;
+    struct em_gl_unit_pools guest_pools;
 };
 
 extern struct dm_mutex em_gl_group_mutex;
@@ -30,11 +35,7 @@ extern struct dm_mutex em_gl_group_mutex;
 // The thread's function; `arg` is the group.
 void *em_gl_group_main(void *arg);
 
-// Precondition of all: em_gl_group_mutex held. The caller signals `wake`.
+// Precondition of both: em_gl_group_mutex held. The caller signals `wake`.
 void em_gl_group_add_job(struct em_gl_group *group, struct em_gl_job *job);
-// Does the jobs that wait, in this thread: all, or up to `last`. `inside`: whether the thread may
-// call OpenGL (em_gl_exit_enter). Precondition: `busy` set by the caller. The mutex is released
-// meanwhile.
-void em_gl_group_do_jobs(struct em_gl_group *group, const struct em_gl_job *last, bool inside);
 // Takes a group out of the list of all groups (gl_group.c).
 void em_gl_group_unlist(struct em_gl_group *group);

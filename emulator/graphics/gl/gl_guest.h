@@ -1,24 +1,33 @@
 // SPDX-License-Identifier: MIT
-// A context of the driver's own in a thread of the program, in place of the program's context for
-// the time of one job. This saves the way to the group's thread and back, for which a core may have
-// to wake up, and the bytes stay in the caches of this core. Of the program's context no state
-// changes: it only is not current for a moment.
+// Jobs in the program's thread, which save the way to the group's thread and back: a core may have
+// to wake up for it, and the bytes would have to move to its caches.
+//
+// The group has a second context for this, the guest. For the time of one job it takes the place of
+// the program's context, of which no state changes: it only is not current for a moment. As a
+// context that is current nowhere ends with its display (eglTerminate), all work can also be done
+// in the group's own context, which is always current in the group's thread.
+//
+//     program's thread   program's context │ guest │ program's context …
+//     group's thread     own context …
+//
+// The guest holds objects with holders of its own (em_gl_object.guest). EGL only.
 #pragma once
-#include "gl_context.h"
+#include "gl_group.h"
 
-// The program's context in this thread, and its surfaces.
-struct em_gl_host {
-    void *display, *context, *draw, *read;
-};
-
-// Whether a context on an EGL display may take the place of this thread's context. Fills in `host`
-// then. Returns false if
-// - the thread has no context, or one of another display or of GLX;
+// Runs `work` in the guest, in this thread, and returns true. Returns false if it was not called,
+// because
+// - the thread has no context of EGL, or one of another display;
 // - a surface is a window or pixmap: eglMakeCurrent may give new buffers to a window that was
 //   resized, in the middle of a picture;
 // - the program has destroyed the context or a surface, which ends when it is no longer current;
 // - the context has a debug callback, because the callback may be what has called CUDA, and must
-//   not call OpenGL; or it is too old to answer (before OpenGL 4.3 and ES 3.2).
-bool em_gl_host_find(const struct gl_functions *gl, void *display, struct em_gl_host *host);
-// Makes the program's context current again.
-void em_gl_host_restore(const struct em_gl_host *host);
+//   not call OpenGL; or it is too old to answer (before OpenGL 4.3 and ES 3.2);
+// - another thread uses the guest, the display is closed, or the guest could not be created.
+// Precondition: em_lock not held.
+bool em_gl_guest_run(struct em_gl_group *group, em_gl_work *work, void *arg);
+// The same in the group's thread, for a job of the group. Waits for the thread that uses the guest.
+// The work is not called if the guest has ended with its display.
+void em_gl_guest_run_here(struct em_gl_group *group, em_gl_work *work, void *arg);
+
+// The texture units of the guest. Valid after em_gl_guest_run has called a job.
+struct em_gl_unit_pools *em_gl_guest_unit_pools(struct em_gl_group *group);

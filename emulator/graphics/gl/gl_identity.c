@@ -71,7 +71,7 @@ static bool identity_is_held(const struct gl_functions *gl, const struct em_gl_o
 {
     unsigned target = o->image.target;
     em_gl_failed(gl);
-    if (!em_gl_unit_pool_use(em_gl_group_unit_pools(o->group), o->pool))
+    if (!em_gl_unit_pool_use(o->pools, o->pool))
         return false;
     bool same = em_gl_texture_bind_named(gl, o);
     if (same) {

@@ -15,19 +15,17 @@ bool em_gl_failed(const struct gl_functions *gl)
 
 // ---- open and drop
 
-enum em_gl_status em_gl_image_open(struct em_gl_group *group, const struct gl_functions *gl,
-                                   struct em_gl_object *o)
+enum em_gl_status em_gl_image_open(const struct gl_functions *gl, struct em_gl_object *o)
 {
-    return o->kind == EM_GL_TEXTURE        ? em_gl_texture_open(group, gl, o)
+    return o->kind == EM_GL_TEXTURE        ? em_gl_texture_open(gl, o)
            : o->kind == EM_GL_RENDERBUFFER ? em_gl_renderbuffer_open(gl, o)
-                                           : em_gl_egl_image_show(group, gl, o);
+                                           : em_gl_egl_image_show(gl, o);
 }
 
-void em_gl_image_drop(struct em_gl_group *group, const struct gl_functions *gl,
-                      struct em_gl_object *o)
+void em_gl_image_drop(const struct gl_functions *gl, struct em_gl_object *o)
 {
     if (o->kind == EM_GL_TEXTURE) {
-        em_gl_texture_drop(group, gl, o);
+        em_gl_texture_drop(gl, o);
         return;
     }
     if (o->holder)
@@ -225,7 +223,7 @@ enum em_gl_status em_gl_image_read(struct em_gl_object *object, unsigned level,
 {
     struct call c = {
         .object = object, .level = level, .box = box, .bytes = to, .status = EM_GL_GONE};
-    em_gl_group_run(object->group, image_run_read, &c);
+    em_gl_object_run(&c.object, image_run_read, &c);
     return c.status;
 }
 
@@ -302,6 +300,6 @@ enum em_gl_status em_gl_image_write(struct em_gl_object *object, unsigned level,
 {
     struct call c = {
         .object = object, .level = level, .box = box, .bytes = from, .status = EM_GL_GONE};
-    em_gl_group_run(object->group, image_run_write, &c);
+    em_gl_object_run(&c.object, image_run_write, &c);
     return c.status;
 }

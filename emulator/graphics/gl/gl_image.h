@@ -4,10 +4,8 @@
 #pragma once
 #include "gl_object.h"
 
-enum em_gl_status em_gl_image_open(struct em_gl_group *group, const struct gl_functions *gl,
-                                   struct em_gl_object *o);
-void em_gl_image_drop(struct em_gl_group *group, const struct gl_functions *gl,
-                      struct em_gl_object *o);
+enum em_gl_status em_gl_image_open(const struct gl_functions *gl, struct em_gl_object *o);
+void em_gl_image_drop(const struct gl_functions *gl, struct em_gl_object *o);
 
 // ---- gl_identity.c
 
@@ -38,10 +36,11 @@ struct em_gl_extent {
 // Whether OpenGL has reported errors since the last call. Clears them.
 bool em_gl_failed(const struct gl_functions *gl);
 
-enum em_gl_status em_gl_texture_open(struct em_gl_group *group, const struct gl_functions *gl,
-                                     struct em_gl_object *o);
-void em_gl_texture_drop(struct em_gl_group *group, const struct gl_functions *gl,
-                        const struct em_gl_object *o);
+enum em_gl_status em_gl_texture_open(const struct gl_functions *gl, struct em_gl_object *o);
+// Binds the texture, which has the object's name, to a unit of `o->pools`. Returns false if all are
+// taken.
+bool em_gl_texture_hold(const struct gl_functions *gl, struct em_gl_object *o);
+void em_gl_texture_drop(const struct gl_functions *gl, const struct em_gl_object *o);
 // Binds the texture that has the object's name now to unit 0 of the current context. Returns false,
 // with nothing bound, if it is not a texture of the object's target.
 bool em_gl_texture_bind_named(const struct gl_functions *gl, const struct em_gl_object *o);
@@ -63,8 +62,7 @@ enum em_gl_status em_gl_texture_look(const struct gl_functions *gl, const struct
                                      uint32_t face, unsigned level, struct em_gl_extent *now);
 
 enum em_gl_status em_gl_renderbuffer_open(const struct gl_functions *gl, struct em_gl_object *o);
-enum em_gl_status em_gl_egl_image_show(struct em_gl_group *group, const struct gl_functions *gl,
-                                       struct em_gl_object *o);
+enum em_gl_status em_gl_egl_image_show(const struct gl_functions *gl, struct em_gl_object *o);
 // The same for the image in the object's framebuffer.
 enum em_gl_status em_gl_framebuffer_look(const struct gl_functions *gl,
                                          const struct em_gl_object *o, struct em_gl_extent *now);

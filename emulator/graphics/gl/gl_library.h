@@ -12,7 +12,6 @@
     X(void *, eglGetProcAddress, (const char *))                                                   \
     X(const char *, eglQueryString, (void *, int))                                                 \
     X(unsigned, eglBindAPI, (unsigned))                                                            \
-    X(unsigned, eglQueryAPI, (void))                                                               \
     X(unsigned, eglQueryContext, (void *, void *, int, int *))                                     \
     X(unsigned, eglQuerySurface, (void *, void *, int, int *))                                     \
     X(unsigned, eglChooseConfig, (void *, const int *, void **, int, int *))                       \

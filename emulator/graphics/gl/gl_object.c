@@ -3,6 +3,7 @@
 #include "gl_object.h"
 
 #include "alloc.h"
+#include "gl_guest.h"
 #include "gl_image.h"
 #include "lock.h"
 
@@ -24,15 +25,22 @@ uint64_t em_gl_buffer_select(const struct gl_functions *gl, const struct em_gl_o
     return size > 0 ? (uint64_t)size : 0;
 }
 
-static enum em_gl_status object_open_buffer(const struct gl_functions *gl, struct em_gl_object *o)
+static enum em_gl_status object_hold_buffer(const struct gl_functions *gl, struct em_gl_object *o)
 {
     if (!gl->IsBuffer(o->name))
         return EM_GL_MISSING;
     gl->GenVertexArrays(1, &o->holder);
     gl->BindVertexArray(o->holder);
     gl->BindBuffer(GL_ELEMENT_ARRAY_BUFFER, o->name);
-    o->size_B = em_gl_buffer_select(gl, o);
-    return o->size_B ? EM_GL_OK : EM_GL_NO_STORAGE;
+    return em_gl_buffer_select(gl, o) ? EM_GL_OK : EM_GL_NO_STORAGE;
+}
+
+static enum em_gl_status object_open_buffer(const struct gl_functions *gl, struct em_gl_object *o)
+{
+    const enum em_gl_status status = object_hold_buffer(gl, o);
+    if (!status)
+        o->size_B = em_gl_buffer_select(gl, o);
+    return status;
 }
 
 static void object_run_size(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
@@ -43,10 +51,21 @@ static void object_run_size(struct em_gl_group *group, const struct gl_functions
     c->status = EM_GL_OK;
 }
 
+void em_gl_object_run(struct em_gl_object **object, em_gl_work *work, void *call)
+{
+    em_assert_unlocked();
+    struct em_gl_object *o = *object;
+    *object = o->guest;
+    if (o->guest && em_gl_guest_run(o->group, work, call))
+        return;
+    *object = o;
+    em_gl_group_run(o->group, work, call);
+}
+
 enum em_gl_status em_gl_buffer_size(struct em_gl_object *object, uint64_t *size_B)
 {
     struct call c = {.object = object, .status = EM_GL_GONE};
-    em_gl_group_run(object->group, object_run_size, &c);
+    em_gl_object_run(&c.object, object_run_size, &c);
     *size_B = c.size;
     return c.status;
 }
@@ -138,7 +157,7 @@ enum em_gl_status em_gl_buffer_read(struct em_gl_object *object, uint64_t offset
 {
     struct call c = {
         .object = object, .offset = offset, .size = size, .memory = to, .status = EM_GL_GONE};
-    em_gl_group_run(object->group, object_run_buffer_read, &c);
+    em_gl_object_run(&c.object, object_run_buffer_read, &c);
     return c.status;
 }
 
@@ -151,20 +170,19 @@ enum em_gl_status em_gl_buffer_write(struct em_gl_object *object, uint64_t offse
                      .whole_B = whole_B,
                      .memory = (void *)(uintptr_t)from,
                      .status = EM_GL_GONE};
-    em_gl_group_run(object->group, object_run_buffer_write, &c);
+    em_gl_object_run(&c.object, object_run_buffer_write, &c);
     return c.status;
 }
 
 // ---- opening and closing
 
-static void object_drop(struct em_gl_group *group, const struct gl_functions *gl,
-                        struct em_gl_object *o)
+static void object_drop(const struct gl_functions *gl, struct em_gl_object *o)
 {
     if (o->kind == EM_GL_BUFFER && o->holder) {
         gl->BindVertexArray(0);
         gl->DeleteVertexArrays(1, &o->holder);
     } else if (o->kind != EM_GL_BUFFER) {
-        em_gl_image_drop(group, gl, o);
+        em_gl_image_drop(gl, o);
     }
     if (o->mark)
         gl->DeleteFramebuffers(1, &o->mark);
@@ -176,20 +194,62 @@ static void object_run_open(struct em_gl_group *group, const struct gl_functions
     struct call *c = arg;
     struct em_gl_object *o = c->object;
     em_gl_failed(gl);
-    c->status =
-        o->kind == EM_GL_BUFFER ? object_open_buffer(gl, o) : em_gl_image_open(group, gl, o);
+    c->status = o->kind == EM_GL_BUFFER ? object_open_buffer(gl, o) : em_gl_image_open(gl, o);
     o->silent = em_gl_group_is_silent(group);
     if (c->status)
-        object_drop(group, gl, o);
+        object_drop(gl, o);
+}
+
+static void object_run_hold(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
+{
+    struct call *c = arg;
+    struct em_gl_object *o = c->object;
+    (void)group;
+    em_gl_failed(gl);
+    if (o->kind == EM_GL_BUFFER)
+        c->status = object_hold_buffer(gl, o);
+    else
+        c->status = em_gl_texture_hold(gl, o) ? EM_GL_OK : EM_GL_REFUSED;
+    if (c->status)
+        object_drop(gl, o);
+}
+
+// Has the guest context hold the object too, if that is possible. Precondition: the program has
+// just named the object.
+static void object_hold_in_guest(struct em_gl_object *o)
+{
+    if (!o->holder || (o->kind != EM_GL_BUFFER && o->kind != EM_GL_TEXTURE))
+        return;
+    struct em_gl_object *guest = dm_alloc(sizeof *guest);
+    if (!guest)
+        return;
+    *guest = *o;
+    guest->holder = guest->mark = 0;
+    guest->pool = NULL;
+    guest->pools = em_gl_guest_unit_pools(o->group);
+    struct call c = {.object = guest, .status = EM_GL_GONE};
+    if (em_gl_guest_run(o->group, object_run_hold, &c) && !c.status)
+        o->guest = guest;
+    else
+        dm_free(guest);
+}
+
+static void object_run_drop(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
+{
+    (void)group;
+    object_drop(gl, arg);
 }
 
 // If `gl` is NULL, the display is closed, and OpenGL's half of the object has ended with it.
 static void object_run_close(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
 {
     struct em_gl_object *o = arg;
+    if (gl && o->guest)
+        em_gl_guest_run_here(group, object_run_drop, o->guest);
     if (gl)
-        object_drop(group, gl, o);
+        object_drop(gl, o);
     em_gl_group_unref(group);
+    dm_free(o->guest);
     dm_free(o);
 }
 
@@ -200,6 +260,7 @@ static enum em_gl_status object_open_object(const struct em_gl_object *initial,
     if (!o)
         return EM_GL_NO_MEMORY;
     *o = *initial;
+    o->pools = em_gl_group_unit_pools(o->group);
     struct call c = {.object = o, .status = EM_GL_GONE};
     em_gl_group_run(o->group, object_run_open, &c);
     if (c.status) {
@@ -207,6 +268,7 @@ static enum em_gl_status object_open_object(const struct em_gl_object *initial,
         return c.status;
     }
     em_gl_group_ref(o->group);
+    object_hold_in_guest(o);
     *out = o;
     return EM_GL_OK;
 }
@@ -260,7 +322,7 @@ bool em_gl_object_is_named(struct em_gl_object *object)
     em_assert_unlocked();
     struct call c = {.object = object, .status = EM_GL_GONE};
     if (object->kind != EM_GL_EGL_IMAGE)
-        em_gl_group_run(object->group, object_run_is_named, &c);
+        em_gl_object_run(&c.object, object_run_is_named, &c);
     return !c.status;
 }
 

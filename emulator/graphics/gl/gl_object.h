@@ -49,11 +49,14 @@ struct em_gl_object {
     // of `pool`. 0 if nothing does.
     unsigned holder;
     struct em_gl_unit_pool *pool;
+    struct em_gl_unit_pools *pools; // of the context that has the holder
     // A framebuffer that distinguishes this object from others of the same name (gl_identity.c).
     // Renderbuffers have one, and textures that no unit holds.
     unsigned mark;
     bool silent; // the group's context has no error checks
     struct em_gl_job closing;
+    // The same object with a holder of the guest context (gl_guest.h), or NULL.
+    struct em_gl_object *guest;
 };
 
 // The bytes of a level in memory: rows are pitch_B apart, slices slice_B.
@@ -95,6 +98,14 @@ enum em_gl_status em_gl_image_read(struct em_gl_object *object, unsigned level,
                                    const struct em_gl_box *box, const struct em_gl_bytes *to);
 enum em_gl_status em_gl_image_write(struct em_gl_object *object, unsigned level,
                                     const struct em_gl_box *box, const struct em_gl_bytes *from);
+
+// ---- for gl_object.c and gl_image.c
+
+// Runs a job about the object, which `call` has as a member at `object`, as a guest of this thread
+// if possible; the member is then the object's guest.
+void em_gl_object_run(struct em_gl_object **object, em_gl_work *work, void *call);
+
+// ---- texts
 
 // The name of a kind and the meaning of a status, for messages. em_lock may be held.
 const char *em_gl_kind_text(enum em_gl_kind kind);

@@ -201,7 +201,7 @@ enum em_gl_status em_gl_texture_look(const struct gl_functions *gl, const struct
 
 bool em_gl_texture_select(const struct gl_functions *gl, const struct em_gl_object *o)
 {
-    if (!em_gl_unit_pool_use(em_gl_group_unit_pools(o->group), o->pool))
+    if (!em_gl_unit_pool_use(o->pools, o->pool))
         return false;
     gl->ActiveTexture(GL_TEXTURE0 + o->holder);
     if (o->holder)
@@ -263,8 +263,24 @@ static enum em_gl_status texture_look_at_levels(const struct gl_functions *gl,
     return EM_GL_OK;
 }
 
-enum em_gl_status em_gl_texture_open(struct em_gl_group *group, const struct gl_functions *gl,
-                                     struct em_gl_object *o)
+bool em_gl_texture_hold(const struct gl_functions *gl, struct em_gl_object *o)
+{
+    unsigned slot = texture_slot_of(o->image.target);
+    o->holder = em_gl_unit_pool_take(o->pools, gl, slot, &o->pool);
+    if (o->holder && !em_gl_unit_pool_use(o->pools, o->pool)) {
+        em_gl_unit_pool_free(o->pools, o->pool, slot, o->holder);
+        o->holder = 0;
+    }
+    if (!o->holder) {
+        o->pool = NULL;
+        return false;
+    }
+    gl->ActiveTexture(GL_TEXTURE0 + o->holder);
+    gl->BindTexture(o->image.target, o->name);
+    return true;
+}
+
+enum em_gl_status em_gl_texture_open(const struct gl_functions *gl, struct em_gl_object *o)
 {
     struct em_gl_image *image = &o->image;
     if (!gl->IsTexture(o->name)) // false for a name that was never bound, too
@@ -275,34 +291,22 @@ enum em_gl_status em_gl_texture_open(struct em_gl_group *group, const struct gl_
     if (image->target == GL_TEXTURE_2D_MULTISAMPLE ||
         image->target == GL_TEXTURE_2D_MULTISAMPLE_ARRAY)
         return EM_GL_MULTISAMPLE;
-    struct em_gl_unit_pools *pools = em_gl_group_unit_pools(group);
-    unsigned slot = texture_slot_of(image->target);
-    o->holder = em_gl_unit_pool_take(pools, gl, slot, &o->pool);
-    if (o->holder && !em_gl_unit_pool_use(pools, o->pool)) {
-        em_gl_unit_pool_free(pools, o->pool, slot, o->holder);
-        o->holder = 0;
-    }
-    if (o->holder) {
-        gl->ActiveTexture(GL_TEXTURE0 + o->holder);
-        gl->BindTexture(image->target, o->name);
-    } else {
-        o->pool = NULL;
-        if (!em_gl_unit_pool_use(pools, NULL)) // a failed attempt to add a pool leaves any context
+    if (!em_gl_texture_hold(gl, o)) {
+        if (!em_gl_unit_pool_use(o->pools,
+                                 NULL)) // a failed attempt to add a pool leaves any context
             return EM_GL_MISSING;
         em_gl_image_mark(gl, o);
     }
     return em_gl_texture_select(gl, o) ? texture_look_at_levels(gl, o) : EM_GL_MISSING;
 }
 
-void em_gl_texture_drop(struct em_gl_group *group, const struct gl_functions *gl,
-                        const struct em_gl_object *o)
+void em_gl_texture_drop(const struct gl_functions *gl, const struct em_gl_object *o)
 {
     if (!o->holder)
         return;
-    struct em_gl_unit_pools *pools = em_gl_group_unit_pools(group);
-    if (!em_gl_unit_pool_use(pools, o->pool))
+    if (!em_gl_unit_pool_use(o->pools, o->pool))
         return; // the unit still holds the texture, so it stays taken
     gl->ActiveTexture(GL_TEXTURE0 + o->holder);
     gl->BindTexture(o->image.target, 0);
-    em_gl_unit_pool_free(pools, o->pool, texture_slot_of(o->image.target), o->holder);
+    em_gl_unit_pool_free(o->pools, o->pool, texture_slot_of(o->image.target), o->holder);
 }

@@ -77,11 +77,7 @@ static struct em_gl_unit_pool *unit_pool_add(struct em_gl_unit_pools *pools,
     struct em_gl_unit_pool *pool = dm_calloc(1, sizeof *pool);
     if (!pool)
         return NULL;
-    const unsigned api =
-        em_gl_context_api(home->system); // of this thread, which may be the program's
-    const char *why_not = em_gl_context_open(&sharer, &pool->own);
-    em_gl_context_set_api(home->system, api);
-    if (why_not) {
+    if (em_gl_context_open(&sharer, &pool->own)) {
         pools->current = NULL; // any context, or none, is current after a failure
         dm_free(pool);
         return NULL;
@@ -117,7 +113,7 @@ unsigned em_gl_unit_pool_take(struct em_gl_unit_pools *pools, const struct gl_fu
                               unsigned slot, struct em_gl_unit_pool **out)
 {
     struct em_gl_unit_pool *pool = pools->with_free[slot];
-    if (!pool && pools->unit_count > 1)
+    if (!pool && pools->unit_count > 1 && !pools->fixed)
         pool = unit_pool_add(pools, gl);
     if (!pool)
         return 0;
