@@ -11,6 +11,12 @@ KN_INLINE unsigned gob_cell_B(unsigned column, unsigned row)
     return (column & 2) << 7 | (row & 4) << 5 | (column & 1) << 6 | (row & 3) << 4;
 }
 
+// The rows y0 to y1, a bit for each.
+KN_INLINE unsigned part_rows(unsigned y0, unsigned y1)
+{
+    return (1u << y1) - (1u << y0);
+}
+
 // The part of a row of GOBs that a box covers: bytes x0_B to x1_B of the surface, and rows y0 to y1
 // (0 to 8) of each GOB.
 struct gob_row {

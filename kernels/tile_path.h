@@ -3,6 +3,7 @@
 // docs/internals/kernels.md has the measurements.
 #pragma once
 
+#include "gob.h"
 #include "kn_dsp.h"
 
 #include <stdbool.h>
@@ -30,8 +31,9 @@ enum tile_path {
 };
 
 // Destinations are prefetched this number of GOBs before, in the order in which GOBs are copied:
-// at the end of a row of GOBs, in the next one. Of a GOB all 512 bytes are prefetched, even if the
-// box has only some of them.
+// at the end of a row of GOBs, in the next one. The ragged GOBs at both ends of a row are not
+// counted: copying one prefetches the same one of the next row, without the columns outside the
+// box, so that the loop of whole GOBs needs no decisions.
 #define TILE_AHEAD_GOBS 3
 #define TILE_FAR_AHEAD_GOBS 1
 #define UNTILE_AHEAD_GOBS 2
@@ -55,6 +57,25 @@ static inline __attribute__((always_inline)) void tile_write_ahead(uintptr_t at,
 #pragma GCC unroll 8
     for (unsigned row = 0; row < 8; row++)
         __builtin_prefetch((const void *)(at + row * pitch_B), 1, 3);
+}
+
+// Prefetches the lines of a GOB that hold the columns `first` to `end` of 16 bytes.
+static inline __attribute__((always_inline)) void
+tile_write_ahead_columns(uintptr_t gob, unsigned first, unsigned end)
+{
+    for (unsigned column = first; column < end; column++) {
+        const uintptr_t line = gob + gob_cell_B(column, 0);
+        __builtin_prefetch((const void *)line, 1, 3);
+        __builtin_prefetch((const void *)(line + gob_cell_B(0, 4)), 1, 3);
+    }
+}
+
+// How far ahead tiling prefetches in a row of `gobs` GOBs.
+static inline uint64_t tile_ahead_gobs(enum tile_path path, uint64_t gobs)
+{
+    const uint64_t most = path == TILE_FAR ? TILE_FAR_AHEAD_GOBS : TILE_AHEAD_GOBS;
+
+    return most < gobs ? most : gobs;
 }
 
 // Plain C runs while another thread still sets the limits (kn_init).

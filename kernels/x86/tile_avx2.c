@@ -35,6 +35,7 @@ KN_INLINE void gobs_untile_by_rows(const uint8_t *gob, uint64_t step_B, uint8_t 
 
 #define TILE_UNTILE_BY_ROWS gobs_untile_by_rows
 #define TILE_STREAM 1
+#define TILE_PAIR(to, left, right) _mm256_storeu_si256((__m256i *)(to), pair(left, right))
 #include "tile_part.inc.h"
 #include "tile_row.inc.h"
 #define TILE_FENCE() _mm_sfence()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The tile family with 64-byte registers: half a GOB at a time, as gob_half.h describes. Parts of a
-// GOB are tiled and copied with byte masks.
+// GOB are copied with byte masks.
 //
 // clang's AddressSanitizer turns each lane of a masked access into a branch, which takes minutes to
 // compile, so it is switched off in this file. checkasm shows that no masked access leaves its box:
@@ -66,22 +66,14 @@ KN_INLINE void gob_copy(uint8_t *dst, const uint8_t *src, enum tile_path path)
         put(dst + i, _mm512_loadu_si512(src + i), path);
 }
 
-#define TILE_MASKED_PARTS
-#include "tile_part.inc.h"
-
-// The rows y0 to y1, a bit for each.
-KN_INLINE unsigned row_mask(unsigned y0, unsigned y1)
-{
-    return (1u << y1) - (1u << y0);
-}
-
-// As in tile_part.inc.h. Untiled parts have no masks: masked stores that straddle lines are slower
-// than several short ones.
-static KN_NOINLINE void gob_tile_part(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B,
-                                      unsigned x0, unsigned x1, unsigned y0, unsigned y1)
+// As gob_tile_part() and gob_copy_part() in tile_part.inc.h. Masked loads that straddle lines are
+// slow, so only parts that lack rows and columns are tiled with masks. Masked stores that straddle
+// are slower still, so no part is untiled with them.
+static KN_NOINLINE void gob_tile_masked(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B,
+                                        unsigned x0, unsigned x1, unsigned y0, unsigned y1)
 {
     const uint64_t bytes = byte_mask(x0, x1);
-    const unsigned rows = row_mask(y0, y1);
+    const unsigned rows = part_rows(y0, y1);
     const uintptr_t origin = (uintptr_t)linear - x0 - y0 * pitch_B; // of byte (0, 0)
 
 #pragma GCC unroll 2
@@ -112,7 +104,7 @@ static KN_NOINLINE void gob_copy_part(uint8_t *dst, const uint8_t *src, unsigned
 
 #pragma GCC unroll 2
     for (unsigned first = 0; first < 8; first += 4) {
-        const uint64_t lanes = lane_mask(first, row_mask(y0, y1));
+        const uint64_t lanes = lane_mask(first, part_rows(y0, y1));
 #pragma GCC unroll 4
         for (unsigned column = 0; column < 4; column++) {
             const uint64_t mask = column_mask(bytes, column) * lanes;
@@ -122,6 +114,10 @@ static KN_NOINLINE void gob_copy_part(uint8_t *dst, const uint8_t *src, unsigned
         }
     }
 }
+
+#define TILE_MASKED_PARTS
+#define TILE_PAIR(to, left, right) _mm256_storeu_si256((__m256i *)(to), pair(left, right))
+#include "tile_part.inc.h"
 
 #define TILE_STREAM 1
 #include "tile_row.inc.h"
