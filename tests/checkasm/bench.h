@@ -32,6 +32,7 @@ void ca_bench_copy(uint64_t min_B, uint64_t max_B);
 void ca_bench_fill(uint64_t min_B, uint64_t max_B);
 void ca_bench_floor(uint64_t min_B, uint64_t max_B);
 void ca_bench_tile(uint64_t min_B, uint64_t max_B);
+void ca_bench_random_boxes(uint64_t min_B, uint64_t max_B);
 void ca_bench_convert(void);
 // The forms over 32 lanes whose names contain `filter` (NULL: all).
 void ca_bench_lanes(const char *filter, unsigned milliseconds);

@@ -93,6 +93,45 @@ static struct ca_box whole(uint64_t width_B, uint64_t rows, uint64_t slices, uns
     return s;
 }
 
+// A box of random extents at a random place of a surface that is as large as it has to be.
+static struct ca_box random_box(uint64_t bytes)
+{
+    const uint64_t element_B = 1u << ca_below(5);
+    const uint64_t slices = ca_below(3) ? 1 : 2 + ca_below(62), area_B = bytes / slices;
+    uint64_t width_B = 64, rows;
+    unsigned a = (unsigned)ca_below(5);
+
+    while (width_B * width_B < area_B)
+        width_B *= 2;
+    width_B = (width_B / 2 + ca_below(width_B)) / element_B * element_B;
+    rows = area_B / width_B + 1;
+
+    const uint64_t x_B = ca_below(2) ? 0 : ca_below(16) * element_B,
+                   y = ca_below(2) ? 0 : ca_below(8);
+    struct ca_box s = whole(x_B + width_B, y + rows, slices, a, slices > 1 ? 4 : 0);
+
+    s.x_B = x_B;
+    s.y = y;
+    s.width_B = width_B;
+    s.rows = rows;
+    s.pitch_B = ca_below(2) ? width_B : (width_B + 255) / 256 * 256;
+    return s;
+}
+
+void ca_bench_random_boxes(uint64_t min_B, uint64_t max_B)
+{
+    enum { BOXES = 40 };
+
+    for (unsigned i = 0; i < BOXES; i++) {
+        char what[64];
+        struct ca_box s = random_box(min_B + ca_below(max_B - min_B));
+
+        snprintf(what, sizeof(what), "%u,%u %u*%u*%u/%u", (unsigned)s.x_B, (unsigned)s.y,
+                 (unsigned)s.width_B, (unsigned)s.rows, (unsigned)s.slices, (unsigned)s.pitch_B);
+        rows_of(what, s, 0, 0.85);
+    }
+}
+
 void ca_bench_tile(uint64_t min_B, uint64_t max_B)
 {
     for (uint64_t size_B = min_B < 4096 ? 4096 : min_B; size_B <= max_B; size_B *= 4) {

@@ -229,6 +229,7 @@ int main(int argc, char **argv)
     uint64_t seed = 1, min_B = 4 << 10, max_B = 16 << 20;
     const char *bench = NULL;
     unsigned milliseconds = 100;
+    bool random_boxes = false;
 
     for (int i = 1; i < argc; i++) {
         if (!strncmp(argv[i], "--seed=", 7)) {
@@ -242,6 +243,8 @@ int main(int argc, char **argv)
             bench = "";
         } else if (!strncmp(argv[i], "--bench=", 8)) {
             bench = argv[i] + 8;
+        } else if (!strcmp(argv[i], "--random-boxes")) {
+            bench = "", random_boxes = true;
         } else if (!strncmp(argv[i], "--min=", 6)) {
             min_B = strtoull(argv[i] + 6, NULL, 0) << 10;
         } else if (!strncmp(argv[i], "--max=", 6)) {
@@ -251,13 +254,18 @@ int main(int argc, char **argv)
         } else {
             fprintf(stderr, "usage: checkasm [--seed=N] [--rounds=N] [--part=N]\n"
                             "       checkasm --bench[=function] [--min=KiB] [--max=KiB] "
-                            "[--time=milliseconds a row]\n");
+                            "[--time=milliseconds a row]\n"
+                            "       checkasm --random-boxes [--seed=N] …\n");
             return 2;
         }
     }
     random_state = first_seed = seed;
     if (bench && min_B) {
         ca_bench_begin(*bench ? bench : NULL, max_B, milliseconds);
+        if (random_boxes) {
+            ca_bench_random_boxes(min_B, max_B);
+            return 0;
+        }
         ca_bench_copy(min_B, max_B);
         ca_bench_fill(min_B, max_B);
         ca_bench_tile(min_B, max_B);
