@@ -3,10 +3,28 @@
 // memcpy of the same size.
 #include "bench.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 static void *(*volatile host_memcpy)(void *, const void *, size_t) = memcpy;
+
+// Whether memcpy copies row by row if there are gaps between the linear rows: then its source or
+// its destination is spread over as much memory as the one of tiling.
+static bool by_rows;
+
+static void run_host(const struct ca_bench *b, uint8_t *dst, uint64_t dst_pitch_B,
+                     const uint8_t *src, uint64_t src_pitch_B)
+{
+    const struct ca_box *s = &b->box;
+
+    if (!by_rows || s->pitch_B == s->width_B) {
+        host_memcpy(dst, src, b->bytes);
+        return;
+    }
+    for (uint64_t row = 0; row < s->rows * s->slices; row++)
+        host_memcpy(dst + row * dst_pitch_B, src + row * src_pitch_B, s->width_B);
+}
 
 static void run_tile(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst,
                      const uint8_t *src)
@@ -16,7 +34,7 @@ static void run_tile(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t
     if (dsp)
         ca_tile(dsp, s, dst, src);
     else
-        host_memcpy(dst, src, b->bytes);
+        run_host(b, dst, s->width_B, src, s->pitch_B);
 }
 
 static void run_untile(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst,
@@ -27,7 +45,7 @@ static void run_untile(const struct kn_dsp *dsp, const struct ca_bench *b, uint8
     if (dsp)
         ca_untile(dsp, s, dst, src);
     else
-        host_memcpy(dst, src, b->bytes);
+        run_host(b, dst, s->pitch_B, src, s->width_B);
 }
 
 static void run_retile(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst,
@@ -122,6 +140,7 @@ void ca_bench_random_boxes(uint64_t min_B, uint64_t max_B)
 {
     enum { BOXES = 40 };
 
+    by_rows = true;
     for (unsigned i = 0; i < BOXES; i++) {
         char what[64];
         struct ca_box s = random_box(min_B + ca_below(max_B - min_B));
