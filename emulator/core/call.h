@@ -258,6 +258,7 @@ static inline void em_work_begin(const struct em_entry *work)
     struct em_thread *self = em_thread();
     if (self->entry)
         return;
+    self->gl_call = 0;
     self->entry_caller = self->caller;
     self->entry = work;
 }

@@ -76,6 +76,9 @@ struct em_thread {
     uint64_t gl_call;
     int gl_system;
     void *gl_context, *gl_display; // the display is NULL if nobody has asked for it
+    const void *gl_host;           // a context, and what gl_guest.c knows of it
+    bool gl_host_answers, gl_host_may;
+    unsigned gl_inside; // how often the thread is in OpenGL for the driver (gl_exit.c)
 
     struct dm_spin spin; // while it waits for another process
 };

@@ -60,7 +60,7 @@ static void drop(struct batch *b)
     b->commands = b->few;
 }
 
-// The same. Precondition: em_lock not held.
+// The same, which needs the lock only if there are such references. Precondition: em_lock not held.
 static void drop_rest(struct batch *b)
 {
     em_assert_unlocked();

@@ -47,7 +47,7 @@ struct em_graphics {
     struct em_allocation *allocation; // of a buffer
     struct em_storage *storage;       // of an image; NULL until the program asks for it
     struct em_storage **layer;        // the parts of the layers, likewise
-    struct view_storage *spare;       // memory for the next one, or NULL
+    struct view_storage *spare;       // memory for the next storage, or NULL
     struct em_array **array;          // [layer * levels + level], likewise; a reference to each
     struct em_mipmap *mipmap;         // likewise
 

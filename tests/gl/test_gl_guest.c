@@ -6,6 +6,8 @@
 
 enum { FEW_B = 256, THREADS = 3, ROUNDS = 100, TEXTURES = 260, DIRECT_B = 1 << 20 };
 
+static CUcontext cuda;
+
 TEST(without_surface)
 {
     test_context();
@@ -121,6 +123,84 @@ TEST(terminated)
     EXPECT_OK(cuGraphicsUnregisterResource(r));
 }
 
+// The display is used again after it was terminated, while an old resource is still registered.
+TEST(terminated_and_initialized)
+{
+    gl_start(GL_CORE);
+    pattern(want, BUFFER_B, 1);
+    const CUgraphicsResource r = cu_buffer(gl_buffer(BUFFER_B, want), 0);
+    const CUdeviceptr p = cu_map_pointer(r);
+    EXPECT(eglTerminate(gl_display));
+    EXPECT(eglInitialize(gl_display, NULL, NULL));
+    EXPECT_OK(cuMemcpyDtoH(got, p, BUFFER_B));
+    EXPECT(!memcmp(got, want, BUFFER_B));
+    unmap(r);
+    EXPECT_OK(cuGraphicsUnregisterResource(r));
+    gl_use(gl_new_context(GL_CORE, EGL_NO_CONTEXT));
+    use(true);
+}
+
+// A copy between glBegin and glEnd leaves no error.
+TEST(begin_and_end)
+{
+    gl_start(GL_COMPATIBILITY);
+    pattern(want, BUFFER_B, 1);
+    const CUgraphicsResource r = cu_buffer(gl_buffer(BUFFER_B, want), 0);
+    const CUdeviceptr p = cu_map_pointer(r);
+    gl_framebuffer(gl_texture_2d(GL_RGBA8, 1, 4, 4), 0);
+    glBegin(GL_TRIANGLES);
+    EXPECT_OK(cuMemcpyDtoH(got, p, BUFFER_B));
+    glEnd();
+    EXPECT_EQ(glGetError(), GL_NO_ERROR);
+    EXPECT(pthread_equal(transfer_thread, pthread_self()));
+    EXPECT(!memcmp(got, want, BUFFER_B));
+    unmap(r);
+}
+
+// Another thread registers a new buffer of the same name while this one copies the old one: the
+// driver compares the two, for which it changes a byte of the old one for a moment.
+enum { SMALL_B = 64, RENAMED = 3000 };
+static GLuint renamed;
+static atomic_bool renaming;
+
+static void *register_again(void *context)
+{
+    eglBindAPI(EGL_OPENGL_API);
+    EXPECT(eglMakeCurrent(gl_display, EGL_NO_SURFACE, EGL_NO_SURFACE, context));
+    EXPECT_OK(cuCtxSetCurrent(cuda));
+    while (renaming)
+        EXPECT_OK(cuGraphicsUnregisterResource(cu_buffer(renamed, 0)));
+    return NULL;
+}
+
+TEST(renamed_buffer)
+{
+    pthread_t other;
+    uint8_t old[SMALL_B], byte;
+    const EGLContext context = gl_start(GL_COMPATIBILITY);
+    const EGLContext second = gl_new_context(GL_COMPATIBILITY, context);
+    EXPECT_OK(cuCtxGetCurrent(&cuda));
+    memset(old, 1, SMALL_B);
+    renamed = gl_buffer(SMALL_B, old);
+    const CUgraphicsResource r = cu_buffer(renamed, 0);
+    glDeleteBuffers(1, &renamed);
+    memset(old, 2, SMALL_B);
+    glBindBuffer(GL_ARRAY_BUFFER, renamed); // the same name, in a compatibility context
+    glBufferData(GL_ARRAY_BUFFER, SMALL_B, old, GL_DYNAMIC_DRAW);
+    glFinish();
+    renaming = true;
+    EXPECT(!pthread_create(&other, NULL, register_again, second));
+    for (int i = 0; i < RENAMED; i++) {
+        EXPECT_OK(cuMemsetD8(cu_map_pointer(r), (unsigned char)i, SMALL_B));
+        unmap(r);
+        EXPECT_OK(cuMemcpyDtoH(&byte, cu_map_pointer(r), 1));
+        EXPECT_EQ(byte, (uint8_t)i);
+        unmap(r);
+    }
+    renaming = false;
+    EXPECT(!pthread_join(other, NULL));
+}
+
 // An object that the program has deleted lives on in the guest too.
 TEST(deleted)
 {
@@ -137,7 +217,6 @@ TEST(deleted)
 }
 
 static CUdeviceptr mapped;
-static CUcontext cuda;
 
 static void *copy_without_opengl(void *unused)
 {
@@ -243,5 +322,6 @@ TEST(threads)
 }
 
 TESTS(CASE(without_surface), CASE(with_pbuffers), CASE(destroyed_surface), CASE(destroyed_context),
-      CASE(debug_callback), CASE(another_group), CASE(terminated), CASE(deleted),
-      CASE(thread_without_context), CASE(floating_point), CASE(many_textures), CASE(threads))
+      CASE(debug_callback), CASE(another_group), CASE(terminated), CASE(terminated_and_initialized),
+      CASE(begin_and_end), CASE(renamed_buffer), CASE(deleted), CASE(thread_without_context),
+      CASE(floating_point), CASE(many_textures), CASE(threads))

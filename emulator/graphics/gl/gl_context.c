@@ -10,8 +10,9 @@
 #include "gl_system.h"
 #include "thread.h"
 
-// Asks once in a call of the program, during which only a function of the program could change the
-// answer (em_program_end). The driver's own threads make no calls, and always ask.
+// Asks once in a call of the program. During a call only functions of the program change the answer
+// (em_program_end), and gl_guest.c, which does not ask meanwhile. The driver's own threads make no
+// calls, and always ask.
 static struct em_thread *context_ask(void)
 {
     struct em_thread *self = em_thread();
@@ -98,6 +99,16 @@ const char *em_gl_context_open(const struct em_gl_current *current, struct em_gl
     *own = (struct em_gl_own){.system = current->system, .display = current->display};
     return current->system == GL_SYSTEM_EGL ? em_gl_egl_open(current, own)
                                             : em_gl_glx_open(current, own);
+}
+
+// Mesa removes its contexts from its list when the display is terminated, and refuses a handle that
+// is not in the list.
+bool em_gl_context_lives(const struct em_gl_own *own)
+{
+    enum { EGL_CONFIG_ID = 0x3028 };
+    int id;
+    return own->system != GL_SYSTEM_EGL ||
+           em_egl.eglQueryContext(own->display, own->context, EGL_CONFIG_ID, &id);
 }
 
 bool em_gl_context_use(const struct em_gl_own *own)

@@ -45,7 +45,11 @@ const char *em_gl_context_open(const struct em_gl_current *current, struct em_gl
 // Makes the context current in this thread. Returns false if EGL or GLX refuses; the context that
 // was current before then stays.
 bool em_gl_context_use(const struct em_gl_own *own);
-// Destroys the context, which must not be current in another thread. Leaves this one without one.
+// Whether the display has not been terminated since the context was created. Precondition: the
+// context is current in a thread, so that no other one has its handle.
+bool em_gl_context_lives(const struct em_gl_own *own);
+// Destroys the context, which must not be current in another thread. Afterwards this thread has no
+// current context.
 void em_gl_context_close(struct em_gl_own *own);
 // Has `gone` called when the program is about to close the connection that a GLX context needs.
 // Returns false if that is impossible. Calls Xlib: no mutex may be held.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Delays the exit of the process while threads of the driver's own are inside other libraries.
+// Delays the exit of the process while other threads are inside OpenGL for the driver.
 #include "gl_exit.h"
 
 #include <stdlib.h>
 #include <time.h>
 
 #include "mutex.h"
+#include "thread.h"
 
 enum { EXIT_SECONDS = 2 };
 
@@ -21,7 +22,8 @@ static void at_exit(void)
     until.tv_sec += EXIT_SECONDS;
     dm_mutex_lock(&mutex);
     exiting = true;
-    while (busy && !dm_mutex_wait_until(&mutex, &idle, &until))
+    // A signal handler may end the process while its thread is in such a call.
+    while (busy > em_self.gl_inside && !dm_mutex_wait_until(&mutex, &idle, &until))
         ;
     dm_mutex_unlock(&mutex);
 }
@@ -41,6 +43,7 @@ bool em_gl_exit_enter(void)
         watched = !atexit(at_exit) && !pthread_atfork(NULL, NULL, in_child);
     bool may = !exiting;
     busy += may;
+    em_self.gl_inside += may;
     dm_mutex_unlock(&mutex);
     return may;
 }
@@ -48,6 +51,7 @@ bool em_gl_exit_enter(void)
 void em_gl_exit_leave(void)
 {
     dm_mutex_lock(&mutex);
+    em_self.gl_inside--;
     if (!--busy)
         pthread_cond_signal(&idle);
     dm_mutex_unlock(&mutex);

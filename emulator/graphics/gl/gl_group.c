@@ -4,8 +4,10 @@
 
 #include "alloc.h"
 #include "error.h"
+#include "gl_guest.h"
 #include "lock.h"
 #include "own_thread.h"
+#include "thread.h"
 
 enum { GROUPS_ASKED = 64 };
 
@@ -150,6 +152,7 @@ static CUresult group_make(const struct em_gl_current *current, struct em_gl_gro
 CUresult em_gl_group_enter(struct em_gl_group **out)
 {
     em_assert_unlocked();
+    em_cancel_off(); // waits for the group's thread
     struct em_gl_current current = em_gl_context_current();
     const char *version;
     if (current.system == GL_SYSTEM_NONE)
@@ -173,6 +176,8 @@ CUresult em_gl_group_enter(struct em_gl_group **out)
     else
         r = group_make(&current, out);
     dm_mutex_unlock(&em_gl_group_mutex);
+    if (!r && current.system == GL_SYSTEM_EGL)
+        em_gl_guest_look(*out, current.context);
     return r;
 }
 
@@ -253,11 +258,14 @@ bool em_gl_group_is_gone(struct em_gl_group *group)
 
 const struct gl_functions *em_gl_group_here(struct em_gl_group *group)
 {
-    // "If sync is not the name of a sync object", of the current context and of any display,
-    // glIsSync "returns FALSE".
-    return em_gl_context_system() == group->sharer.system && group->gl.IsSync(group->sentinel)
-               ? &group->gl
-               : NULL;
+    // "Returns FALSE if sync is not the name of a sync object": contexts of other displays answer
+    // so too.
+    const enum gl_system system = em_gl_context_system();
+    if (system != group->sharer.system || !group->gl.IsSync(group->sentinel))
+        return NULL;
+    if (system == GL_SYSTEM_EGL)
+        em_gl_guest_look(group, em_self.gl_context);
+    return &group->gl;
 }
 
 bool em_gl_group_is_silent(const struct em_gl_group *group)

@@ -6,6 +6,7 @@
 
 #include "alloc.h"
 #include "gl_exit.h"
+#include "gl_guest.h"
 #include "pkey.h"
 
 enum { IDLE_SECONDS = 10 };
@@ -38,7 +39,7 @@ static const char *group_open_context(struct em_gl_group *g)
         g->sentinel = g->gl.FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
         g->gl.Finish();
     }
-    if (all && g->sentinel)
+    if (all && g->sentinel && em_gl_guest_open(g))
         return NULL;
     em_gl_context_close(&g->own);
     return "the current OpenGL lacks functions of version 3.2";
@@ -74,13 +75,15 @@ static void group_drop_jobs(struct em_gl_group *g)
 static bool group_await_job(struct em_gl_group *g)
 {
     dm_assert_locked(&em_gl_group_mutex);
-    while (!g->first && !g->leave) {
+    while ((!g->first || g->busy) && !g->leave) {
         struct timespec until;
         clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_sec += IDLE_SECONDS;
         bool late = dm_mutex_wait_until(&em_gl_group_mutex, &g->wake, &until) != 0;
         if (late && !g->references && !g->first)
             return false;
+        if (late && g->guest_jobs && !g->busy)
+            em_gl_guest_do_jobs(g);
     }
     return !g->leave;
 }
@@ -104,15 +107,19 @@ void *em_gl_group_main(void *arg)
         struct em_gl_job *job = group_take_job(g);
         bool posted = job->posted; // then `work` may free the job
         bool inside = em_gl_exit_enter();
+        g->busy = true;
         dm_mutex_unlock(&em_gl_group_mutex);
         bool may = inside && em_gl_unit_pool_use(&g->unit_pools, NULL);
         if (may)
             job->work(g, &g->gl, job->arg);
         else if (posted)
             job->work(g, NULL, job->arg);
+        if (may) // so that the own context stays current
+            em_gl_unit_pool_use(&g->unit_pools, NULL);
         if (inside)
             em_gl_exit_leave();
         dm_mutex_lock(&em_gl_group_mutex);
+        g->busy = false;
         if (!posted) {
             job->done = true;
             job->called = may;
@@ -126,8 +133,7 @@ void *em_gl_group_main(void *arg)
     group_drop_jobs(g);
     if (!why && em_gl_exit_enter()) {
         dm_mutex_unlock(&em_gl_group_mutex);
-        if (g->guest_state == GUEST_READY)
-            em_gl_context_close(&g->guest);
+        em_gl_guest_close(g);
         em_gl_unit_pools_finish(&g->unit_pools);
         em_gl_context_close(&g->own);
         dm_mutex_lock(&em_gl_group_mutex);

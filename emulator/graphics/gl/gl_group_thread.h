@@ -23,11 +23,13 @@ struct em_gl_group {
     pthread_cond_t wake, done;
     struct em_gl_unit_pools unit_pools;
 
-    // For gl_guest.c. The context is current in the thread that has set `guest_busy`.
-    enum { GUEST_UNKNOWN, GUEST_READY, GUEST_REFUSED } guest_state;
-    bool guest_busy;
+    bool busy; // a job runs, in the group's thread or in the guest
+
+    // For gl_guest.c. The context is current in the thread that has set `busy`.
+    bool has_guest;
     struct em_gl_own guest;
     struct em_gl_unit_pools guest_pools;
+    struct em_gl_job *guest_jobs; // to be done there, in any order
 };
 
 extern struct dm_mutex em_gl_group_mutex;

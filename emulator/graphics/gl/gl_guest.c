@@ -10,6 +10,7 @@
 #include "kn_float.h"
 #include "lock.h"
 #include "pkey.h"
+#include "thread.h"
 
 // Numbers of the EGL and GL registries.
 enum {
@@ -28,134 +29,180 @@ struct host {
 
 // "Querying EGL_LARGEST_PBUFFER for a non-pbuffer surface is not an error, but value is not
 // modified". The question fails if the program has destroyed the surface.
-static bool host_surface_may_wait(void *display, void *surface)
+static bool host_surface_is_plain(void *display, void *surface)
 {
     int largest = -1;
     return !surface || (em_egl.eglQuerySurface(display, surface, EGL_LARGEST_PBUFFER, &largest) &&
                         largest != -1);
 }
 
-static bool host_may_be_debugged(const struct gl_functions *gl)
+// Whether the current context says if it has a debug callback.
+static bool host_answers(const struct gl_functions *gl)
 {
     static const char es[] = "OpenGL ES ";
     const unsigned char *version = gl->GetString(GL_VERSION);
-    void *callback = NULL;
     if (!gl->GetPointerv || !version)
-        return true;
-    bool answers = !strncmp((const char *)version, es, sizeof es - 1)
-                       ? em_gl_version_is_at_least(version + sizeof es - 1, 3, 2)
-                       : em_gl_version_is_at_least(version, 4, 3);
-    if (answers)
-        gl->GetPointerv(GL_DEBUG_CALLBACK_FUNCTION, &callback);
-    return !answers || callback;
+        return false;
+    return !strncmp((const char *)version, es, sizeof es - 1)
+               ? em_gl_version_is_at_least(version + sizeof es - 1, 3, 2)
+               : em_gl_version_is_at_least(version, 4, 3);
 }
 
-// Whether the guest may take the place of this thread's context, which `host` gets.
+void em_gl_guest_look(const struct em_gl_group *group, const void *context)
+{
+    struct em_thread *self = em_thread();
+    void *callback = NULL;
+    if (self->gl_host != context)
+        self->gl_host_answers = host_answers(&group->gl);
+    self->gl_host = context;
+    if (self->gl_host_answers)
+        group->gl.GetPointerv(GL_DEBUG_CALLBACK_FUNCTION, &callback);
+    self->gl_host_may = self->gl_host_answers && !callback;
+}
+
+// Whether the guest may take the place of this thread's context, which `host` gets. OpenGL is asked
+// only if the thread has not looked at the context, because questions are errors between glBegin
+// and glEnd.
 static bool host_find(const struct em_gl_group *g, struct host *host)
 {
     const struct em_gl_current current = em_gl_context_current();
     int id;
     if (current.system != GL_SYSTEM_EGL || current.display != g->own.display)
         return false;
+    if (em_self.gl_host != current.context)
+        em_gl_guest_look(g, current.context);
+    if (!em_self.gl_host_may)
+        return false;
+    // A context that has ended stays so, and EGL's debug callback hears of it only once.
+    em_self.gl_host_may =
+        em_egl.eglQueryContext(current.display, current.context, EGL_CONFIG_ID, &id);
+    if (!em_self.gl_host_may)
+        return false;
     *host = (struct host){.display = current.display,
                           .context = current.context,
                           .draw = em_egl.eglGetCurrentSurface(EGL_DRAW),
                           .read = em_egl.eglGetCurrentSurface(EGL_READ)};
-    return em_egl.eglQueryContext(host->display, host->context, EGL_CONFIG_ID, &id) &&
-           host_surface_may_wait(host->display, host->draw) &&
-           host_surface_may_wait(host->display, host->read) && !host_may_be_debugged(&g->gl);
+    return host_surface_is_plain(host->display, host->draw) &&
+           host_surface_is_plain(host->display, host->read);
+}
+
+// Makes the program's context current again; without surfaces if they have ended meanwhile. If the
+// context has ended, or another thread has it, this thread is left without one.
+static void host_restore(const struct host *host)
+{
+    if (em_egl.eglMakeCurrent(host->display, host->draw, host->read, host->context) ||
+        em_egl.eglMakeCurrent(host->display, NULL, NULL, host->context))
+        return;
+    em_egl.eglMakeCurrent(host->display, NULL, NULL, NULL);
+    em_self.gl_call = 0;
 }
 
 // ---- the guest
 
-// Takes the guest if it is free. `wait`: waits until it is.
-static bool guest_take(struct em_gl_group *g, bool wait)
+bool em_gl_guest_open(struct em_gl_group *g)
 {
-    dm_mutex_lock(&em_gl_group_mutex);
-    while (wait && g->guest_busy)
-        dm_mutex_wait(&em_gl_group_mutex, &g->done);
-    const bool taken = g->guest_state == GUEST_READY && !g->guest_busy && !g->leave && !g->ended;
-    g->guest_busy |= taken;
-    dm_mutex_unlock(&em_gl_group_mutex);
-    return taken;
-}
-
-// Precondition: the guest is current in no thread, or in this one if it was taken here.
-static void guest_give_back(struct em_gl_group *g)
-{
-    em_gl_unit_pools_leave(&g->guest_pools);
-    dm_mutex_lock(&em_gl_group_mutex);
-    g->guest_busy = false;
-    dm_mutex_unlock(&em_gl_group_mutex);
-    pthread_cond_broadcast(&g->done);
-}
-
-// A job of the group.
-static void guest_create(struct em_gl_group *g, const struct gl_functions *gl, void *unused)
-{
-    const struct em_gl_current home = {
+    const struct em_gl_current own = {
         .system = g->own.system, .display = g->own.display, .context = g->own.context};
-    (void)unused;
-    const bool created = !em_gl_context_open(&home, &g->guest);
-    if (created) {
-        em_gl_unit_pool_prepare(gl);
-        em_gl_unit_pools_init(&g->guest_pools, &g->guest, gl);
+    if (own.system != GL_SYSTEM_EGL)
+        return true;
+    g->has_guest = !em_gl_context_open(&own, &g->guest);
+    if (g->has_guest) {
+        em_gl_unit_pool_prepare(&g->gl);
+        em_gl_unit_pools_init(&g->guest_pools, &g->guest, &g->gl);
         g->guest_pools.fixed = true;
         em_gl_unit_pools_leave(&g->guest_pools);
     }
-    em_gl_unit_pools_leave(&g->unit_pools); // whatever em_gl_context_open has made current
-    em_gl_unit_pool_use(&g->unit_pools, NULL);
-    dm_mutex_lock(&em_gl_group_mutex);
-    g->guest_state = created ? GUEST_READY : GUEST_REFUSED;
-    dm_mutex_unlock(&em_gl_group_mutex);
+    return em_gl_context_use(&g->own);
 }
 
-// Two threads may find that there is no guest yet.
-static void guest_create_once(struct em_gl_group *g, const struct gl_functions *gl, void *unused)
+// Makes the guest current in this thread. Precondition: `busy` set by this thread.
+static bool guest_enter(struct em_gl_group *g)
 {
-    if (g->guest_state == GUEST_UNKNOWN)
-        guest_create(g, gl, unused);
+    // After eglTerminate the handle may be another context's.
+    if (g->has_guest && !em_gl_context_lives(&g->own))
+        g->has_guest = false;
+    return g->has_guest && em_gl_unit_pool_use(&g->guest_pools, NULL);
+}
+
+// Precondition: the guest is current in this thread, or `gl` is NULL.
+static void guest_do_posted(struct em_gl_group *g, const struct gl_functions *gl)
+{
+    dm_mutex_lock(&em_gl_group_mutex);
+    struct em_gl_job *job = g->guest_jobs;
+    g->guest_jobs = NULL;
+    dm_mutex_unlock(&em_gl_group_mutex);
+    while (job) {
+        struct em_gl_job *next = job->next;
+        job->work(g, gl, job->arg);
+        job = next;
+    }
 }
 
 bool em_gl_guest_run(struct em_gl_group *group, em_gl_work *work, void *arg)
 {
     em_assert_unlocked();
     struct host host;
-    if (group->own.system != GL_SYSTEM_EGL || !host_find(group, &host))
-        return false;
     dm_mutex_lock(&em_gl_group_mutex);
-    const bool unknown = group->guest_state == GUEST_UNKNOWN;
+    const bool taken = group->has_guest && !group->busy && !group->leave && !group->ended;
+    group->busy |= taken;
     dm_mutex_unlock(&em_gl_group_mutex);
-    if (unknown)
-        em_gl_group_run(group, guest_create_once, NULL);
-    if (!guest_take(group, false))
+    if (!taken)
         return false;
     const bool inside = em_gl_exit_enter(),
-               called = inside && em_gl_unit_pool_use(&group->guest_pools, NULL);
+               called = inside && host_find(group, &host) && guest_enter(group);
     if (called) {
         const uint32_t rights = dm_pkey_enter(); // jobs copy between OpenGL and device memory
         const struct kn_float_state state = kn_float_enter();
+        guest_do_posted(group, &group->gl);
         work(group, &group->gl, arg);
         kn_float_leave(state);
         dm_pkey_leave(rights);
-        em_egl.eglMakeCurrent(host.display, host.draw, host.read, host.context);
+        host_restore(&host);
+        em_gl_unit_pools_leave(&group->guest_pools);
     }
     if (inside)
         em_gl_exit_leave();
-    guest_give_back(group);
+    dm_mutex_lock(&em_gl_group_mutex);
+    group->busy = false;
+    const bool wake = group->first != NULL;
+    dm_mutex_unlock(&em_gl_group_mutex);
+    if (wake)
+        pthread_cond_signal(&group->wake);
     return called;
 }
 
-void em_gl_guest_run_here(struct em_gl_group *group, em_gl_work *work, void *arg)
+void em_gl_guest_post(struct em_gl_group *group, struct em_gl_job *job, em_gl_work *work, void *arg)
 {
-    if (!guest_take(group, true))
-        return;
-    if (em_gl_unit_pool_use(&group->guest_pools, NULL)) {
-        work(group, &group->gl, arg);
-        em_gl_unit_pools_leave(&group->unit_pools);
-        em_gl_unit_pool_use(&group->unit_pools, NULL);
+    dm_mutex_lock(&em_gl_group_mutex);
+    *job = (struct em_gl_job){.next = group->guest_jobs, .work = work, .arg = arg};
+    group->guest_jobs = job;
+    dm_mutex_unlock(&em_gl_group_mutex);
+}
+
+void em_gl_guest_do_jobs(struct em_gl_group *g)
+{
+    dm_assert_locked(&em_gl_group_mutex);
+    g->busy = true;
+    dm_mutex_unlock(&em_gl_group_mutex);
+    const bool inside = em_gl_exit_enter(), entered = inside && guest_enter(g);
+    if (entered || !g->has_guest)
+        guest_do_posted(g, entered ? &g->gl : NULL);
+    if (entered) {
+        em_gl_unit_pools_leave(&g->guest_pools);
+        em_gl_unit_pools_leave(&g->unit_pools);
+        em_gl_unit_pool_use(&g->unit_pools, NULL);
     }
-    guest_give_back(group);
+    if (inside)
+        em_gl_exit_leave();
+    dm_mutex_lock(&em_gl_group_mutex);
+    g->busy = false;
+}
+
+void em_gl_guest_close(struct em_gl_group *g)
+{
+    guest_do_posted(g, NULL);
+    if (g->has_guest && em_gl_context_lives(&g->own))
+        em_gl_context_close(&g->guest);
 }
 
 struct em_gl_unit_pools *em_gl_guest_unit_pools(struct em_gl_group *group)

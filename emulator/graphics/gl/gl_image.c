@@ -56,9 +56,10 @@ static void image_note(struct call *c, enum em_gl_status status)
 static bool image_begin(const struct gl_functions *gl, struct call *c)
 {
     em_gl_failed(gl);
-    c->status = c->object->kind != EM_GL_TEXTURE || em_gl_texture_select(gl, c->object)
-                    ? EM_GL_OK
-                    : EM_GL_MISSING;
+    if (c->object->kind != EM_GL_TEXTURE || em_gl_texture_select(gl, c->object))
+        c->status = EM_GL_OK;
+    else
+        c->status = c->object->holder ? EM_GL_GONE : EM_GL_MISSING;
     return !c->status;
 }
 

@@ -55,10 +55,11 @@ void em_gl_object_run(struct em_gl_object **object, em_gl_work *work, void *call
 {
     em_assert_unlocked();
     struct em_gl_object *o = *object;
-    *object = o->guest;
-    if (o->guest && em_gl_guest_run(o->group, work, call))
-        return;
+    *object = o->twin;
+    const bool done = o->twin && em_gl_guest_run(o->group, work, call);
     *object = o;
+    if (done)
+        return;
     em_gl_group_run(o->group, work, call);
 }
 
@@ -209,47 +210,53 @@ static void object_run_hold(struct em_gl_group *group, const struct gl_functions
     if (o->kind == EM_GL_BUFFER)
         c->status = object_hold_buffer(gl, o);
     else
-        c->status = em_gl_texture_hold(gl, o) ? EM_GL_OK : EM_GL_REFUSED;
+        c->status = gl->IsTexture(o->name) && em_gl_texture_hold(gl, o) ? EM_GL_OK : EM_GL_REFUSED;
+    if (em_gl_failed(gl))
+        c->status = EM_GL_REFUSED;
     if (c->status)
         object_drop(gl, o);
 }
 
-// Has the guest context hold the object too, if that is possible. Precondition: the program has
-// just named the object.
-static void object_hold_in_guest(struct em_gl_object *o)
+// Has the guest hold the object too, if that is possible. Precondition: the program has just named
+// the object.
+static void object_add_twin(struct em_gl_object *o)
 {
     if (!o->holder || (o->kind != EM_GL_BUFFER && o->kind != EM_GL_TEXTURE))
         return;
-    struct em_gl_object *guest = dm_alloc(sizeof *guest);
-    if (!guest)
+    struct em_gl_object *twin = dm_alloc(sizeof *twin);
+    if (!twin)
         return;
-    *guest = *o;
-    guest->holder = guest->mark = 0;
-    guest->pool = NULL;
-    guest->pools = em_gl_guest_unit_pools(o->group);
-    struct call c = {.object = guest, .status = EM_GL_GONE};
+    *twin = *o;
+    twin->holder = twin->mark = 0;
+    twin->pool = NULL;
+    twin->pools = em_gl_guest_unit_pools(o->group);
+    struct call c = {.object = twin, .status = EM_GL_GONE};
     if (em_gl_guest_run(o->group, object_run_hold, &c) && !c.status)
-        o->guest = guest;
+        o->twin = twin;
     else
-        dm_free(guest);
+        dm_free(twin);
 }
 
-static void object_run_drop(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
+static void object_run_close_twin(struct em_gl_group *group, const struct gl_functions *gl,
+                                  void *arg)
 {
     (void)group;
-    object_drop(gl, arg);
+    if (gl)
+        object_drop(gl, arg);
+    dm_free(arg);
 }
 
 // If `gl` is NULL, the display is closed, and OpenGL's half of the object has ended with it.
 static void object_run_close(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
 {
     struct em_gl_object *o = arg;
-    if (gl && o->guest)
-        em_gl_guest_run_here(group, object_run_drop, o->guest);
+    if (gl && o->twin)
+        em_gl_guest_post(group, &o->twin->closing, object_run_close_twin, o->twin);
+    else
+        dm_free(o->twin);
     if (gl)
         object_drop(gl, o);
     em_gl_group_unref(group);
-    dm_free(o->guest);
     dm_free(o);
 }
 
@@ -268,7 +275,7 @@ static enum em_gl_status object_open_object(const struct em_gl_object *initial,
         return c.status;
     }
     em_gl_group_ref(o->group);
-    object_hold_in_guest(o);
+    object_add_twin(o);
     *out = o;
     return EM_GL_OK;
 }

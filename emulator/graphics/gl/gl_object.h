@@ -55,8 +55,8 @@ struct em_gl_object {
     unsigned mark;
     bool silent; // the group's context has no error checks
     struct em_gl_job closing;
-    // The same object with a holder of the guest context (gl_guest.h), or NULL.
-    struct em_gl_object *guest;
+    // The same object with a holder of the guest (gl_guest.h), or NULL.
+    struct em_gl_object *twin;
 };
 
 // The bytes of a level in memory: rows are pitch_B apart, slices slice_B.
@@ -101,8 +101,8 @@ enum em_gl_status em_gl_image_write(struct em_gl_object *object, unsigned level,
 
 // ---- for gl_object.c and gl_image.c
 
-// Runs a job about the object, which `call` has as a member at `object`, as a guest of this thread
-// if possible; the member is then the object's guest.
+// Runs `work` on an object, in the guest if possible. `object` points to a member of `call`, which
+// is the object's twin while `work` runs in the guest, and else the object.
 void em_gl_object_run(struct em_gl_object **object, em_gl_work *work, void *call);
 
 // ---- texts

@@ -58,10 +58,12 @@ void em_gl_unit_pools_init(struct em_gl_unit_pools *pools, const struct em_gl_ow
 
 void em_gl_unit_pools_finish(struct em_gl_unit_pools *pools)
 {
+    const bool lives = em_gl_context_lives(pools->home);
     while (pools->first.next) {
         struct em_gl_unit_pool *pool = pools->first.next;
         pools->first.next = pool->next;
-        em_gl_context_close(&pool->own);
+        if (lives)
+            em_gl_context_close(&pool->own);
         dm_free(pool);
     }
     if (em_gl_context_use(pools->home))
@@ -96,6 +98,8 @@ bool em_gl_unit_pool_use(struct em_gl_unit_pools *pools, const struct em_gl_unit
         pool = &pools->first;
     if (pools->current == pool)
         return true;
+    if (pool != &pools->first && !em_gl_context_lives(pools->home))
+        return false; // its handle may be another context's
     if (!em_gl_context_use(pool == &pools->first ? pools->home : &pool->own))
         return false;
     pools->current = pool;
