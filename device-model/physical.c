@@ -101,6 +101,7 @@ void dm_vram_prepare(struct dm_vram *vram)
 {
     if (vram->arena.fd < 0)
         (void)open_arena(vram);
+    dm_rangemap_prepare(&vram->slices);
 }
 
 static int create_slice(struct dm_vram *vram, struct dm_physical *p)

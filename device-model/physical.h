@@ -27,7 +27,7 @@ struct dm_vram {
 };
 
 int dm_vram_init(struct dm_vram *vram, uint64_t total, uint64_t granule);
-// Opens the file of slices, which the first slice does otherwise, so that a failure does no harm.
+// Does the work of the first slice, as far as possible: above all, opens the file of slices.
 void dm_vram_prepare(struct dm_vram *vram);
 // Precondition: no physical memory of this device is left.
 void dm_vram_finish(struct dm_vram *vram);
