@@ -251,7 +251,11 @@ fail_alloc:
 
 int dm_physical_fd(const struct dm_physical *physical)
 {
-    return dm_fd_still_ours(&physical->file) ? physical->file.fd : -EBADF;
+    struct dm_fd_identity file = physical->file;
+    if (dm_fd_still_ours(&file))
+        return file.fd;
+    file.fd = physical->second_fd;
+    return file.fd && dm_fd_still_ours(&file) ? file.fd : -EBADF;
 }
 
 struct dm_physical *dm_physical_ref(struct dm_physical *physical)

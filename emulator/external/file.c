@@ -203,7 +203,20 @@ static int open_new(struct dm_vram *vram, int fd, const struct dm_import_info *i
     return 0;
 }
 
-int em_file_open(struct dm_vram *vram, int fd, const struct dm_import_info *info,
+// Whether a kept file has a descriptor, as far as it needs one. The program may have closed the
+// driver's descriptors (closefrom). The new one, which is of the same file, can take the place of
+// the old one, so that no system call is needed.
+static bool has_descriptor(struct em_file *file, int fd, bool stays,
+                           const struct dm_import_info *info)
+{
+    if (fd && stays && em_file_is_bare(file, &info->changed)) {
+        file->physical->second_fd = fd;
+        return true;
+    }
+    return dm_physical_fd(file->physical) >= 0;
+}
+
+int em_file_open(struct dm_vram *vram, int fd, bool stays, const struct dm_import_info *info,
                  struct em_file **out)
 {
     em_assert_locked();
@@ -211,8 +224,7 @@ int em_file_open(struct dm_vram *vram, int fd, const struct dm_import_info *info
     struct em_file *file = find_kept(info->dev, info->ino);
     if (file) {
         take_out(file);
-        // The program may have closed the driver's descriptors (closefrom).
-        if (!is_unchanged(file, info, vram) || dm_physical_fd(file->physical) < 0) {
+        if (!is_unchanged(file, info, vram) || !has_descriptor(file, fd, stays, info)) {
             file_destroy(file);
             file = NULL;
         }
@@ -236,6 +248,7 @@ void em_file_close(struct em_file *file)
     em_assert_locked();
     uint64_t now = now_ms();
     drop_unused(now);
+    file->physical->second_fd = 0;
     if (!put_in(file, now))
         file_destroy(file);
 }
