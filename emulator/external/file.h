@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hash_table.h"
 #include "import.h"
 #include "kept.h"
 #include "physical.h"
@@ -45,7 +44,7 @@ struct em_file {
     bool bare_known;
     struct em_file *newer; // among the kept files
     struct em_file *older;
-    UT_hash_handle hh; // among the kept files, by kept.file
+    struct em_file *same_hash; // the next one of the kept files with its hash
 };
 
 // Recognises a descriptor like dm_import_recognise. Precondition: em_lock held.

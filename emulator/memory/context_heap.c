@@ -69,8 +69,7 @@ CUresult em_context_heap(struct em_context *context, enum em_heap_use use, struc
         return r;
     *out = find_or_make(context, memory, use);
     return *out ? CUDA_SUCCESS
-                : em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                          "out of host memory for a heap of the context");
+                : em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a heap of the context");
 }
 
 void em_context_heaps_prepare(struct em_context *context, struct em_device_memory *memory)
