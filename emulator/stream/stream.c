@@ -274,7 +274,9 @@ static __attribute__((noinline)) CUresult search_stream(CUstream handle, struct 
         em_stream_put(s);
         return r; // without the stream: the caller puts what it was given
     }
-    em_object_note(&em_self.last_stream, &s->object);
+    struct em_pin_again *last = em_self.last_streams;
+    last[1] = last[0];
+    em_object_note(&last[0], &s->object);
     *out = s;
     return CUDA_SUCCESS;
 }
@@ -282,9 +284,11 @@ static __attribute__((noinline)) CUresult search_stream(CUstream handle, struct 
 CUresult em_stream_get(CUstream handle, struct em_stream **out)
 {
     em_assert_unlocked();
-    const struct em_pin_again *last = &em_thread()->last_stream;
-    if (__atomic_load_n(&em_driver_state, __ATOMIC_ACQUIRE) != EM_DRIVER_READY ||
-        !em_object_pin_again(last, (uint64_t)(uintptr_t)handle))
+    const uint64_t number = (uint64_t)(uintptr_t)handle;
+    const struct em_pin_again *last = em_thread()->last_streams;
+    if (__atomic_load_n(&em_driver_state, __ATOMIC_ACQUIRE) != EM_DRIVER_READY)
+        return search_stream(handle, out);
+    if (!em_object_pin_again(last, number) && !em_object_pin_again(++last, number))
         return search_stream(handle, out);
     struct em_stream *s = (struct em_stream *)last->object;
     if (em_likely(!em_context_has_failed(s->object.context))) {
