@@ -125,7 +125,8 @@ CUresult em_launch(const struct em_launch_config *config, struct em_stream *stre
         return r ? r : record_events(&config->attributes, stream);
     }
     dm_guard_begins();
-    em_lock(); // a thread must not be cancelled in a kernel, even at any instruction
+    em_cancel_off_if_asynchronous();
+    em_lock_briefly();
     r = em_function_to_launch(config->function, &f);
     if (!r)
         r = check_context(f, stream);
@@ -137,6 +138,7 @@ CUresult em_launch(const struct em_launch_config *config, struct em_stream *stre
         if (em_likely(runs_detached(space.at, stream))) {
             r = em_issue_detached(stream, &space.at->command, adopt_launch);
         } else {
+            em_cancel_off();
             em_launch_hold(space.at);
             r = em_issue(stream, &space.at->command, EM_SUBMIT_ASYNC);
             em_unlock();
