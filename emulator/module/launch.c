@@ -136,6 +136,7 @@ CUresult em_launch(const struct em_launch_config *config, struct em_stream *stre
         if (em_unlikely(em_tracing_text))
             em_launch_note(config, f->code, (unsigned char *)space.at + space.at->arguments_at);
         if (em_likely(runs_detached(space.at, stream))) {
+            space.at->detached = true;
             r = em_issue_detached(stream, &space.at->command, adopt_launch);
         } else {
             em_cancel_off();

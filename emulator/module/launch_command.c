@@ -81,7 +81,9 @@ static CUresult run_launch(struct em_command *command)
         .command = command,
     };
     struct dm_book_card *book = grid.context->device->book;
-    if (book)
+    if (em_likely(book && c->detached))
+        dm_book_begin_alone(book);
+    else if (book)
         dm_book_begin(book);
     struct dm_guard_signals signals;
     const bool guarded = !grid.code->never_faults;
@@ -90,7 +92,9 @@ static CUresult run_launch(struct em_command *command)
     CUresult r = grid.code->executor->run(&grid);
     if (guarded)
         dm_guard_close(&signals);
-    if (book)
+    if (em_likely(book && c->detached))
+        dm_book_end_alone(book);
+    else if (book)
         dm_book_end(book);
     if (em_unlikely(r && em_error_is_sticky(r)))
         em_devices_fail(r);
@@ -246,6 +250,7 @@ static void fill(const struct em_launch_config *config, struct em_function *f,
     c->cluster = cluster;
     c->shared_B = config->shared_B;
     c->cooperative = config->attributes.cooperative;
+    c->detached = false;
 }
 
 CUresult em_launch_build(const struct em_launch_config *config, struct em_function *f,

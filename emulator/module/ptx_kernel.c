@@ -326,7 +326,8 @@ static void fill_job(struct ptx_job *job, const struct em_grid *grid,
     model->variables = grid->variables;
     model->branches_most = config->kernel_branches;
     model->sm_count = grid->multiprocessors;
-    model->grid_id = em_count(&grids, 1) + 1;
+    if (program->reads_grid_id)
+        model->grid_id = em_count(&grids, 1) + 1;
     model->workspace = 0;
 }
 
