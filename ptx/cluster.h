@@ -21,6 +21,7 @@ struct px_cluster {
     struct px_clocks *clocks; // of race.h; NULL: races are not checked
     uint64_t size_B;          // of its memory
     uint64_t program;         // px_decoded.number
+    bool kept;                // in the table of spare.h
     struct px_block *blocks[PX_CLUSTER_MOST];
 };
 
