@@ -103,6 +103,8 @@ void px_block_init(struct px_block *block, struct px_grid *grid, const struct px
     memset(block, 0, single ? offsetof(struct px_block, barriers.of) : sizeof *block);
     block->decoded = decoded;
     memcpy(block->threads, grid->threads, sizeof block->threads);
+    block->dynamic_shared_B = grid->dynamic_shared_B;
+    block->stack_B = grid->stack_B;
     block->thread_count = thread_count(grid);
     block->warp_count = warp_count(grid);
     block->single = single;
@@ -150,9 +152,11 @@ void px_block_init(struct px_block *block, struct px_grid *grid, const struct px
 bool px_block_renew(struct px_block *block, struct px_grid *grid, bool single)
 {
     struct px_warp *warps = block->warps;
-    if (block->single != single || block->abreast != abreast_count(grid, block->decoded, single) ||
+    if (block->single != single ||
         memcmp(block->threads, grid->threads, sizeof block->threads) != 0 ||
-        block->memory.shared_B != px_shared_size(grid) || warps->w.local_B != local_size(grid))
+        block->dynamic_shared_B != grid->dynamic_shared_B || block->stack_B != grid->stack_B ||
+        (block->decoded->abreast &&
+         block->abreast != abreast_count(grid, block->decoded, single)))
         return false;
     bind(block, grid);
     for (int i = 0; i < KN_OBJECTS_RECENT; i++)
