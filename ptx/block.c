@@ -13,6 +13,7 @@
 
 #include "block_fill.h"
 #include "checker.h"
+#include "cluster.h"
 #include "draw.h"
 #include "fault.h"
 #include "stepping.h"
@@ -206,8 +207,10 @@ void px_block_start(struct px_block *block, uint64_t linear)
             px_fill_block(block, block->files + (size_t)i * block->decoded->file_B);
         return;
     }
+    const bool fills = block->decoded->block.count || block->cluster->count > 1;
     for (uint32_t i = 0; i < (block->single ? 1 : block->warp_count); i++) {
-        px_fill_block(block, block->warps[i].w.r);
+        if (fills)
+            px_fill_block(block, block->warps[i].w.r);
         if (!block->single)
             px_fill_warps(block, block->warps[i].w.r, i, 1);
         px_warp_start(&block->warps[i], first, px_block_lanes(block, i));

@@ -279,7 +279,8 @@ CUresult em_launch_build(const struct em_launch_config *config, struct em_functi
         fill(config, f, cluster, c);
     else if (p.early)
         em_launch_objects_drop(p.early, p.objects);
-    dm_free(p.early);
+    if (em_unlikely(p.early))
+        dm_free(p.early);
     if (r && c != &space->command)
         dm_free(c);
     return r;
