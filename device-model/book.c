@@ -101,8 +101,8 @@ void dm_book_end_alone(struct dm_book_card *card)
     const uint64_t since = load(&card->alone_since), now = coarse_now_ns();
     store(&card->alone_since, 0);
     // Time in which others run as well should count once; it may count twice if they end first.
-    const bool counted = __atomic_load_n(&card->running, __ATOMIC_RELAXED) &&
-                         load(&card->since) <= since;
+    const bool counted =
+        __atomic_load_n(&card->running, __ATOMIC_RELAXED) && load(&card->since) <= since;
     if (now != since && !counted)
         add_busy(card, since, now);
 }

@@ -156,8 +156,7 @@ bool px_block_renew(struct px_block *block, struct px_grid *grid, bool single)
     if (block->single != single ||
         memcmp(block->threads, grid->threads, sizeof block->threads) != 0 ||
         block->dynamic_shared_B != grid->dynamic_shared_B || block->stack_B != grid->stack_B ||
-        (block->decoded->abreast &&
-         block->abreast != abreast_count(grid, block->decoded, single)))
+        (block->decoded->abreast && block->abreast != abreast_count(grid, block->decoded, single)))
         return false;
     bind(block, grid);
     for (int i = 0; i < KN_OBJECTS_RECENT; i++)

@@ -15,7 +15,7 @@ struct em_launch_command {
     struct em_extent3 blocks, threads, cluster;
     unsigned shared_B;
     bool cooperative;
-    bool detached; // runs as the only command that does (detached.h)
+    bool detached;                     // runs as the only command that does (detached.h)
     uint32_t objects_at, arguments_at; // in bytes from the start of this struct
     uint32_t object_count;
 };
