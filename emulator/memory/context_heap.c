@@ -43,7 +43,7 @@ static struct em_heap *make_heap(int device, struct em_device_memory *memory, en
     return heap;
 }
 
-// Returns the heap for a use, which it makes if there is none; or NULL if host memory is short.
+// Returns the heap for a use, and makes it at the first call. NULL: host memory is short.
 static struct em_heap *find_or_make(struct em_context *context, struct em_device_memory *memory,
                                     enum em_heap_use use)
 {
