@@ -58,7 +58,8 @@ static void record_host_memory(struct em_command *command)
 static CUresult run_launch(struct em_command *command)
 {
     const struct em_launch_command *c = (const struct em_launch_command *)command;
-    for (uint32_t i = 0; i < command->access_count; i++)
+    const bool has_objects = c->function->code->objects; // others access no storage of arrays
+    for (uint32_t i = 0; has_objects && i < command->access_count; i++)
         em_storage_before_read(&em_command_accesses(command)[i]);
     close_freed_memory();
     if (em_unlikely(em_recording_contents))

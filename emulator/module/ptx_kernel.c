@@ -431,7 +431,8 @@ static CUresult run_grid(const struct em_grid *grid)
     if (program->prints)
         em_kernel_output_start(&job.output, grid->context);
     job.model.seed = draw_seed(&job);
-    job.host.stepper = em_ptx_step_start(grid, grid->code->name);
+    if (em_config()->step)
+        job.host.stepper = em_ptx_step_start(grid, grid->code->name);
     if (should_share(&job))
         job.parts = job.blocks < PARTS_MOST ? job.blocks : PARTS_MOST;
     // The call may not have disabled cancellation yet (em_launch).
@@ -441,7 +442,8 @@ static CUresult run_grid(const struct em_grid *grid)
         em_workers_run(run_part, &job, job.parts);
     else if (job.blocks)
         run_blocks(&job, 0);
-    em_ptx_step_finish(job.host.stepper);
+    if (job.host.stepper)
+        em_ptx_step_finish();
     finish_workspace(&job);
     if (job.objects.held || job.objects.empty)
         em_ptx_objects_finish(&job.objects, &ptx_code(grid->code)->said_empty);

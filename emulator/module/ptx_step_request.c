@@ -14,7 +14,6 @@
 static struct em_step_request request = {
     .kernel = "*", .launch = 1, .last_line = UINT32_MAX, .in = {.fd = -1}, .note = {.fd = -1}};
 static bool requested;
-static bool request_read; // atomic; pthread_once takes longer
 static pthread_once_t request_once = PTHREAD_ONCE_INIT;
 
 static bool parse_file(const char *text, struct dm_fd_identity *out)
@@ -98,9 +97,6 @@ static void read_request(void)
 
 const struct em_step_request *em_step_request(void)
 {
-    if (__builtin_expect(!__atomic_load_n(&request_read, __ATOMIC_ACQUIRE), 0)) {
-        pthread_once(&request_once, read_request);
-        __atomic_store_n(&request_read, true, __ATOMIC_RELEASE);
-    }
+    pthread_once(&request_once, read_request);
     return requested ? &request : NULL;
 }
