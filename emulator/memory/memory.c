@@ -11,6 +11,7 @@
 #include "ipc_shared.h"
 #include "memory_device.h"
 #include "order.h"
+#include "pointer_check.h"
 #include "rangemap.h"
 #include "record.h"
 #include "startup.h"
@@ -446,6 +447,7 @@ static void begin_context(struct em_context *context)
     em_assert_locked();
     em_memory_prepare(context);
     dm_rangemap_prepare(&map);
+    DM_MAP_CODE(em_writable); // in each call of cuMemAlloc
 }
 
 static void release_context(struct em_context *context)
