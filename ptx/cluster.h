@@ -26,7 +26,11 @@ struct px_cluster {
 };
 
 // The blocks of a cluster of the grid.
-uint32_t px_cluster_count(const struct px_grid *grid);
+static inline uint32_t px_cluster_count(const struct px_grid *grid)
+{
+    const uint32_t *c = grid->cluster;
+    return c[0] ? c[0] * c[1] * c[2] : 1;
+}
 // Returns the place for a cluster, or NULL if host memory is short.
 struct px_cluster *px_cluster_new(struct px_grid *grid, const struct px_decoded *decoded,
                                   bool single);

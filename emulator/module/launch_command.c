@@ -292,9 +292,3 @@ void em_launch_hold(struct em_launch_command *c)
     em_assert_locked();
     em_object_ref(&c->function->object);
 }
-
-void em_launch_space_free(struct em_launch_space *space)
-{
-    if (space->at != &space->command)
-        dm_free(space->at);
-}

@@ -5,6 +5,7 @@
 //
 // There is an access for each address argument, and one for each level of each texture and surface.
 #pragma once
+#include "alloc.h"
 #include "command.h"
 #include "function.h"
 #include "kernel_launch.h"
@@ -37,7 +38,11 @@ CUresult em_launch_build(const struct em_launch_config *config, struct em_functi
 // cloned. Precondition: em_lock held.
 void em_launch_hold(struct em_launch_command *command);
 // Frees the memory of a command that was issued or cloned.
-void em_launch_space_free(struct em_launch_space *space);
+static inline void em_launch_space_free(struct em_launch_space *space)
+{
+    if (space->at != &space->command)
+        dm_free(space->at);
+}
 // Adds a launch to the trace: "scale<<<(4,1,1), (32,1,1), 0>>>(0xa0000000000, 3, 100)".
 void em_launch_note(const struct em_launch_config *config, const struct em_code *code,
                     const unsigned char *arguments);
