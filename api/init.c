@@ -6,5 +6,6 @@
 
 DM_STARTUP CUresult api_cuInit(unsigned int flags)
 {
+    DM_MAP_CODE(cuMemAlloc);
     return em_init(flags);
 }

@@ -15,7 +15,7 @@
 #include "alloc.h"
 #include "clock.h"
 
-enum { VERSION = 1, PERIOD_WINDOWS = 8 };
+enum { VERSION = 2, PERIOD_WINDOWS = 8 };
 static const char magic[8] = "CLBOOK\0"; // with the final 0 eight bytes
 static const char link_text[] = "/memfd:cardless-book (deleted)";
 
@@ -91,6 +91,31 @@ void dm_book_end(struct dm_book_card *card)
         add_busy(card, since, coarse_now_ns());
 }
 
+void dm_book_begin_alone(struct dm_book_card *card)
+{
+    store(&card->alone_since, coarse_now_ns());
+}
+
+void dm_book_end_alone(struct dm_book_card *card)
+{
+    const uint64_t since = load(&card->alone_since), now = coarse_now_ns();
+    store(&card->alone_since, 0);
+    // Time in which others run as well should count once; it may count twice if they end first.
+    const bool counted =
+        __atomic_load_n(&card->running, __ATOMIC_RELAXED) && load(&card->since) <= since;
+    if (now != since && !counted)
+        add_busy(card, since, now);
+}
+
+// When the first of the kernels that run now has begun, or UINT64_MAX.
+static uint64_t running_since(const struct dm_book_card *card)
+{
+    const uint64_t alone = load(&card->alone_since);
+    const uint64_t from = alone ? alone : UINT64_MAX;
+    const bool others = __atomic_load_n(&card->running, __ATOMIC_RELAXED);
+    return others && load(&card->since) < from ? load(&card->since) : from;
+}
+
 uint64_t dm_book_busy(const struct dm_book_card *card, uint64_t now_ns, uint64_t *period_ns)
 {
     const uint64_t newest = now_ns / DM_BOOK_WINDOW_NS;
@@ -102,10 +127,8 @@ uint64_t dm_book_busy(const struct dm_book_card *card, uint64_t now_ns, uint64_t
         if (number >= first && number <= newest)
             busy_ns += load(&card->windows[i].busy_ns);
     }
-    if (__atomic_load_n(&card->running, __ATOMIC_RELAXED)) {
-        const uint64_t since = load(&card->since), from = since > start ? since : start;
-        busy_ns += from < now_ns ? now_ns - from : 0;
-    }
+    const uint64_t since = running_since(card), from = since > start ? since : start;
+    busy_ns += from < now_ns ? now_ns - from : 0;
     *period_ns = now_ns - start;
     return busy_ns < *period_ns ? busy_ns : *period_ns;
 }

@@ -30,8 +30,9 @@ struct dm_book_card {
     uint64_t key;    // names the card in all processes; 0: the process does not use this row
     uint64_t used_B; // memory that is committed
     uint32_t contexts;
-    uint32_t running; // kernels that run now
-    uint64_t since;   // when the first of them has begun
+    uint32_t running;     // kernels that run now, without the lone one
+    uint64_t since;       // when the first of them has begun
+    uint64_t alone_since; // when the lone one has begun; 0: it does not run
     struct dm_book_window windows[DM_BOOK_WINDOWS];
 };
 
@@ -48,6 +49,9 @@ int dm_book_create(struct dm_book **out);
 // is a coarse one.
 void dm_book_begin(struct dm_book_card *card);
 void dm_book_end(struct dm_book_card *card);
+// The same for a kernel of which the process runs only one at a time, in less time.
+void dm_book_begin_alone(struct dm_book_card *card);
+void dm_book_end_alone(struct dm_book_card *card);
 
 // How many nanoseconds of the last `*period_ns` the card was busy. A period is at most a second.
 uint64_t dm_book_busy(const struct dm_book_card *card, uint64_t now_ns, uint64_t *period_ns);

@@ -59,7 +59,7 @@ static struct dm_mutex installing = DM_MUTEX_INITIALIZER(LEAF);
 // dm_guarded also makes the state the value of a key, which pthread_getspecific only reads.
 struct guard_thread {
     struct frame *innermost; // or NULL
-    bool has_key;            // the key exists
+    bool has_key;            // it is the value of the key in its thread
 };
 DM_DECLARE_THREAD_STATE(struct guard_thread, guard_thread)
 DM_DEFINE_THREAD_STATE(struct guard_thread, guard_thread)
@@ -79,9 +79,15 @@ static struct handling {
     const void *info, *context, *cfa;
 } handling[HANDLING_MAX];
 
+// The thread ends, and the value of the key is NULL now. Its other destructors may call dm_guarded.
+static void forget_key(void *state)
+{
+    ((struct guard_thread *)state)->has_key = false;
+}
+
 static void make_thread_key(void)
 {
-    thread_key_error = -pthread_key_create(&thread_key, NULL);
+    thread_key_error = -pthread_key_create(&thread_key, forget_key);
 }
 
 static int have_thread_key(void)
@@ -422,16 +428,16 @@ static int set_thread_key(struct guard_thread *self)
     int r = have_thread_key();
     if (r)
         return r;
-    self->has_key = true;
-    return -pthread_setspecific(thread_key, self);
+    r = -pthread_setspecific(thread_key, self);
+    self->has_key = !r;
+    return r;
 }
 
 int dm_guarded(void (*fn)(void *), void *arg, struct dm_fault *fault)
 {
     struct frame frame;
     struct guard_thread *volatile const self = guard_thread();
-    // A thread that ends sets the values of its keys to NULL, and may call this function later.
-    if (__builtin_expect(!self->has_key || pthread_getspecific(thread_key) != self, 0)) {
+    if (__builtin_expect(!self->has_key, 0)) {
         const int r = set_thread_key(self);
         if (r)
             return r;

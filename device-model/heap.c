@@ -218,6 +218,13 @@ void dm_heap_init(struct dm_heap *heap, struct dm_space *space, struct dm_vram *
     dm_rangemap_init(&heap->spans);
 }
 
+void dm_heap_prepare(struct dm_heap *heap)
+{
+    dm_rangemap_prepare(&heap->spans);
+    dm_rangemap_prepare(&heap->space->reserved);
+    dm_rangemap_prepare(&heap->space->mapped);
+}
+
 void dm_heap_trim(struct dm_heap *heap, unsigned kept)
 {
     while (heap->spares > kept) {

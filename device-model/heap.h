@@ -56,6 +56,8 @@ struct dm_heap {
 };
 
 void dm_heap_init(struct dm_heap *heap, struct dm_space *space, struct dm_vram *vram);
+// Allocates the memory that the heap and its space need for their first block, as far as possible.
+void dm_heap_prepare(struct dm_heap *heap);
 // Frees everything. No dm_block remains valid.
 void dm_heap_finish(struct dm_heap *heap);
 

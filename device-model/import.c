@@ -85,13 +85,8 @@ static bool header_is_zero(const uint8_t *p, size_t size)
     return size == 0;
 }
 
-struct headers {
-    struct dm_mesa_header mesa;
-    struct dm_own_header own;
-};
-
 struct header_copy {
-    struct headers *to;
+    struct dm_headers *to;
     const void *from;
 };
 
@@ -103,7 +98,7 @@ static void copy_header(void *arg)
 
 // Reads the first bytes of the file, from its mapping if that is given. The file may shrink while
 // they are copied.
-static ssize_t read_header(int fd, const void *mapped, uint64_t file_size, struct headers *h)
+static ssize_t read_header(int fd, const void *mapped, uint64_t file_size, struct dm_headers *h)
 {
     struct header_copy copy = {h, mapped};
     memset(h, 0, sizeof *h);
@@ -112,13 +107,30 @@ static ssize_t read_header(int fd, const void *mapped, uint64_t file_size, struc
     return pread(fd, h, sizeof *h, 0);
 }
 
+// Whether own headers are right for a file of this size. `kept` may be NULL.
+static bool own_is_right(const struct dm_headers *h, uint64_t file_size,
+                         struct dm_import_kept *kept)
+{
+    uint64_t end;
+    if (h->own.version != DM_OWN_VERSION || h->own.payload < sizeof *h || h->own.size == 0 ||
+        __builtin_add_overflow(h->own.payload, h->own.size, &end) || end > file_size)
+        return false;
+    if (kept && !memcmp(h, &kept->checked, sizeof *h))
+        return true;
+    if (h->own.check != dm_own_check(&h->mesa, &h->own))
+        return false;
+    if (kept)
+        kept->checked = *h;
+    return true;
+}
+
 // A sealed file is shared memory: check whether it begins with a header. Both headers are in one
 // page to which nobody should be writing. The copy that is checked is the one that is used.
-static void recognise_header(int fd, const void *mapped, uint64_t file_size,
+static void recognise_header(int fd, struct dm_import_kept *kept, uint64_t file_size,
                              struct dm_import_info *info)
 {
-    struct headers h;
-    ssize_t got = read_header(fd, mapped, file_size, &h);
+    struct dm_headers h;
+    ssize_t got = read_header(fd, kept ? kept->header : NULL, file_size, &h);
     if (got < (ssize_t)sizeof h.mesa)
         return;
     if (!memcmp(&h, dm_pool_magic, sizeof dm_pool_magic)) {
@@ -140,10 +152,7 @@ static void recognise_header(int fd, const void *mapped, uint64_t file_size,
         info->what = "memory exported by Cardless";
         info->payload = h.own.payload;
         info->identity = h.own.identity;
-        uint64_t end;
-        if (h.own.version != DM_OWN_VERSION || h.own.check != dm_own_check(&h.mesa, &h.own) ||
-            h.own.payload < sizeof h || h.own.size == 0 ||
-            __builtin_add_overflow(h.own.payload, h.own.size, &end) || end > file_size) {
+        if (!own_is_right(&h, file_size, kept)) {
             info->what = "memory exported by Cardless whose header is damaged";
             info->error = -EBADMSG;
             info->payload = info->size = 0;
@@ -191,7 +200,7 @@ static bool is_swiftshader(const char *link)
 
 // A memfd, or a file on a tmpfs, as info->kind says. `kept` is NULL if the file is not known.
 static int recognise_shared(int fd, int flags, int seals, uint64_t size,
-                            const struct dm_import_kept *kept, struct dm_import_info *info)
+                            struct dm_import_kept *kept, struct dm_import_info *info)
 {
     bool memfd = info->kind == DM_FD_MEMFD;
     info->what = memfd ? "a memfd without a header" : "a shared-memory file on a tmpfs";
@@ -205,7 +214,7 @@ static int recognise_shared(int fd, int flags, int seals, uint64_t size,
     if (seals & (F_SEAL_WRITE | SEAL_FUTURE_WRITE))
         info->writable = false;
     if (memfd)
-        recognise_header(fd, kept ? kept->header : NULL, size, info);
+        recognise_header(fd, kept, size, info);
     return info->kind == DM_FD_SEMAPHORE ? -ENOTSUP : 0;
 }
 
@@ -225,8 +234,7 @@ int dm_import_recognise_kept(int fd, dm_import_find_kept *find, struct dm_import
     info->changed = st.st_ctim;
     info->file_size = (uint64_t)st.st_size;
     info->writable = (flags & O_ACCMODE) == O_RDWR;
-    const struct dm_import_kept *kept =
-        find && !(flags & O_PATH) ? find(st.st_dev, st.st_ino) : NULL;
+    struct dm_import_kept *kept = find && !(flags & O_PATH) ? find(st.st_dev, st.st_ino) : NULL;
     if (kept) {
         int seals = kept->seals >= 0 ? kept->seals : fcntl(fd, F_GET_SEALS);
         info->kind = DM_FD_MEMFD;
@@ -272,8 +280,6 @@ bool dm_import_keep(int fd, const struct dm_import_info *info, struct dm_import_
     int seals = fcntl(fd, F_GET_SEALS);
     bool final = seals >= 0 && seals & F_SEAL_SEAL;
     memset(kept, 0, sizeof *kept);
-    kept->file.dev = info->dev;
-    kept->file.ino = info->ino;
     kept->seals = final ? seals : NO_SEALS;
     return final || info->kind == DM_FD_MESA;
 }

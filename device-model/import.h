@@ -68,15 +68,17 @@ int dm_import_recognise(int fd, struct dm_import_info *info);
 // A memfd that a mapping keeps alive, so that no other file can have its numbers. That it is a
 // memfd cannot change. Its size, its header and seals that are not final are read again.
 struct dm_import_kept {
-    struct dm_import_key {
-        dev_t dev;
-        ino_t ino;
-    } file;
     const void *header; // the first page of the file, mapped for reading
     int seals;          // if they are final, else -1
+    // The last header of own memory that was found to be right, so that it need not be checked
+    // again if it has not changed; or zeros.
+    struct dm_headers {
+        struct dm_mesa_header mesa;
+        struct dm_own_header own;
+    } checked;
 };
 // Returns the kept file with these numbers, or NULL. It should not change the set of kept files.
-typedef const struct dm_import_kept *dm_import_find_kept(dev_t dev, ino_t ino);
+typedef struct dm_import_kept *dm_import_find_kept(dev_t dev, ino_t ino);
 // The same as dm_import_recognise, with fewer system calls for a file that `find` knows.
 int dm_import_recognise_kept(int fd, dm_import_find_kept *find, struct dm_import_info *info);
 

@@ -101,6 +101,7 @@ void dm_vram_prepare(struct dm_vram *vram)
 {
     if (vram->arena.fd < 0)
         (void)open_arena(vram);
+    dm_rangemap_prepare(&vram->slices);
 }
 
 static int create_slice(struct dm_vram *vram, struct dm_physical *p)
@@ -250,7 +251,11 @@ fail_alloc:
 
 int dm_physical_fd(const struct dm_physical *physical)
 {
-    return dm_fd_still_ours(&physical->file) ? physical->file.fd : -EBADF;
+    struct dm_fd_identity file = physical->file;
+    if (dm_fd_still_ours(&file))
+        return file.fd;
+    file.fd = physical->second_fd;
+    return file.fd && dm_fd_still_ours(&file) ? file.fd : -EBADF;
 }
 
 struct dm_physical *dm_physical_ref(struct dm_physical *physical)

@@ -27,7 +27,7 @@ struct dm_vram {
 };
 
 int dm_vram_init(struct dm_vram *vram, uint64_t total, uint64_t granule);
-// Opens the file of slices, which the first slice does otherwise, so that a failure does no harm.
+// Does the work of the first slice, as far as possible: above all, opens the file of slices.
 void dm_vram_prepare(struct dm_vram *vram);
 // Precondition: no physical memory of this device is left.
 void dm_vram_finish(struct dm_vram *vram);
@@ -48,6 +48,7 @@ struct dm_physical {
     unsigned references;
     struct dm_fd_identity file; // a slice borrows the arena's; others own theirs. The program may
                                 // close it: use dm_physical_fd
+    int second_fd;              // another descriptor of the file while there is one, or 0
     uint64_t payload;           // offset of byte 0 in the file
     uint64_t size;              // usable bytes; a multiple of the granule unless imported
     uint64_t committed;         // bytes counted in the device's committed total
@@ -61,8 +62,8 @@ struct dm_physical {
 
 enum { DM_PHYSICAL_EXPORTABLE = 1 };
 
-// Returns the descriptor of the file, or -EBADF if the program has closed it (closefrom, daemon)
-// and may have opened another file under the number.
+// Returns a descriptor of the file, or -EBADF if the program has closed it (closefrom, daemon) and
+// may have opened another file under the number.
 int dm_physical_fd(const struct dm_physical *physical);
 
 // Returns a number that identifies something shared between processes: not 0, and in practice never

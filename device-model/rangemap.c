@@ -34,11 +34,26 @@ void dm_rangemap_finish(struct dm_rangemap *map)
     memset(map, 0, sizeof *map);
 }
 
-// Makes sure that there are enough spare nodes: an insertion splits at most one node on each level,
-// and adds a root.
-static int stock_nodes(struct dm_rangemap *map)
+// The nodes that an insertion at `start` takes: one for each full node that it passes, because it
+// splits them, and a new root if the root is full or missing.
+static unsigned count_taken(const struct dm_rangemap *map, uint64_t start)
 {
-    while (map->spares < map->height + 1) {
+    const node *n = map->root;
+    if (!n)
+        return 1;
+    unsigned count = n->count == SLOTS ? 2 : 0;
+    while (!n->leaf) {
+        n = n->slot[node_search(n, start)].ptr;
+        count += n->count == SLOTS;
+    }
+    return count;
+}
+
+// Makes sure that there are enough spare nodes for an insertion.
+static int stock_nodes(struct dm_rangemap *map, uint64_t start)
+{
+    const unsigned count = map->spares <= map->height ? count_taken(map, start) : 0;
+    while (map->spares < count) {
         node *n = dm_alloc(sizeof *n);
         if (!n)
             return -ENOMEM;
@@ -47,6 +62,12 @@ static int stock_nodes(struct dm_rangemap *map)
         map->spares++;
     }
     return 0;
+}
+
+void dm_rangemap_prepare(struct dm_rangemap *map)
+{
+    if (!map->root)
+        (void)stock_nodes(map, 0);
 }
 
 static node *take_node(struct dm_rangemap *map, bool leaf)
@@ -188,7 +209,7 @@ int dm_rangemap_insert(struct dm_rangemap *map, uint64_t start, uint64_t size, v
         return -EINVAL;
     if (dm_rangemap_overlaps(map, start, size))
         return -EEXIST;
-    int r = stock_nodes(map);
+    int r = stock_nodes(map, start);
     if (r)
         return r;
 

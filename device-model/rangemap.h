@@ -23,6 +23,8 @@ struct dm_range {
 };
 
 void dm_rangemap_init(struct dm_rangemap *map);
+// Allocates the memory that the first insertion takes, as far as there is enough.
+void dm_rangemap_prepare(struct dm_rangemap *map);
 // Frees the nodes, not the owners.
 void dm_rangemap_finish(struct dm_rangemap *map);
 

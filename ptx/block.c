@@ -13,6 +13,7 @@
 
 #include "block_fill.h"
 #include "checker.h"
+#include "cluster.h"
 #include "draw.h"
 #include "fault.h"
 #include "stepping.h"
@@ -103,6 +104,8 @@ void px_block_init(struct px_block *block, struct px_grid *grid, const struct px
     memset(block, 0, single ? offsetof(struct px_block, barriers.of) : sizeof *block);
     block->decoded = decoded;
     memcpy(block->threads, grid->threads, sizeof block->threads);
+    block->dynamic_shared_B = grid->dynamic_shared_B;
+    block->stack_B = grid->stack_B;
     block->thread_count = thread_count(grid);
     block->warp_count = warp_count(grid);
     block->single = single;
@@ -150,9 +153,10 @@ void px_block_init(struct px_block *block, struct px_grid *grid, const struct px
 bool px_block_renew(struct px_block *block, struct px_grid *grid, bool single)
 {
     struct px_warp *warps = block->warps;
-    if (block->single != single || block->abreast != abreast_count(grid, block->decoded, single) ||
+    if (block->single != single ||
         memcmp(block->threads, grid->threads, sizeof block->threads) != 0 ||
-        block->memory.shared_B != px_shared_size(grid) || warps->w.local_B != local_size(grid))
+        block->dynamic_shared_B != grid->dynamic_shared_B || block->stack_B != grid->stack_B ||
+        (block->decoded->abreast && block->abreast != abreast_count(grid, block->decoded, single)))
         return false;
     bind(block, grid);
     for (int i = 0; i < KN_OBJECTS_RECENT; i++)
@@ -202,8 +206,10 @@ void px_block_start(struct px_block *block, uint64_t linear)
             px_fill_block(block, block->files + (size_t)i * block->decoded->file_B);
         return;
     }
+    const bool fills = block->decoded->block.count || block->cluster->count > 1;
     for (uint32_t i = 0; i < (block->single ? 1 : block->warp_count); i++) {
-        px_fill_block(block, block->warps[i].w.r);
+        if (fills)
+            px_fill_block(block, block->warps[i].w.r);
         if (!block->single)
             px_fill_warps(block, block->warps[i].w.r, i, 1);
         px_warp_start(&block->warps[i], first, px_block_lanes(block, i));

@@ -24,7 +24,8 @@ struct px_block {
     uint32_t rank;
     char *own_shared; // its shared memory; `memory` has that of the cluster
     uint64_t linear;
-    uint32_t threads[3]; // for which the place was made
+    // For which the place was made.
+    uint32_t threads[3], dynamic_shared_B, stack_B;
     uint32_t thread_count, warp_count;
     uint32_t running;  // warps that have not ended
     uint64_t clock;    // of %clock: grows with each question

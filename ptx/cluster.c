@@ -20,12 +20,6 @@ enum { ALIGN_B = 4096 };
 
 // ---- life ----
 
-uint32_t px_cluster_count(const struct px_grid *grid)
-{
-    const uint32_t *c = grid->cluster;
-    return c[0] ? c[0] * c[1] * c[2] : 1;
-}
-
 // Reserves the shared memory of all blocks, and makes the parts that exist accessible.
 static bool map_shared(struct px_cluster *cluster, uint32_t size_B)
 {

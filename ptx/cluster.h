@@ -21,11 +21,16 @@ struct px_cluster {
     struct px_clocks *clocks; // of race.h; NULL: races are not checked
     uint64_t size_B;          // of its memory
     uint64_t program;         // px_decoded.number
+    bool kept;                // in the table of spare.h
     struct px_block *blocks[PX_CLUSTER_MOST];
 };
 
 // The blocks of a cluster of the grid.
-uint32_t px_cluster_count(const struct px_grid *grid);
+static inline uint32_t px_cluster_count(const struct px_grid *grid)
+{
+    const uint32_t *c = grid->cluster;
+    return c[0] ? c[0] * c[1] * c[2] : 1;
+}
 // Returns the place for a cluster, or NULL if host memory is short.
 struct px_cluster *px_cluster_new(struct px_grid *grid, const struct px_decoded *decoded,
                                   bool single);

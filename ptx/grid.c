@@ -281,10 +281,7 @@ static void finish_run(struct run *run, int r)
 {
     for (uint32_t i = 0; i < run->count; i++) {
         px_stall_finish(&run->places[i].stall);
-        if (r)
-            px_cluster_free(run->places[i].cluster);
-        else
-            px_spare_give(run->places[i].cluster);
+        px_spare_give(run->places[i].cluster, !r);
     }
     if (run->places != &run->first_place)
         dm_free(run->places);
@@ -342,12 +339,12 @@ static int run_alone(struct px_grid *grid, struct px_cluster *cluster, uint64_t 
         alone.progress = PX_BLOCK_FAILED;
     }
     if (alone.progress == PX_BLOCK_ENDED) {
-        px_spare_give(cluster);
+        px_spare_give(cluster, true);
         return 0;
     }
     if (alone.progress != PX_BLOCK_FAILED)
         return run_further_turns(grid, cluster, number, alone.progress == PX_BLOCK_TURN);
-    px_cluster_free(cluster);
+    px_spare_give(cluster, false);
     return -EFAULT;
 }
 

@@ -102,7 +102,7 @@ struct px_grid {
     uint64_t branches_most;
     uint64_t seed; // 0, or blocks, warps and fragments run in an order drawn from it
     uint32_t sm_count;
-    uint64_t grid_id;
+    uint64_t grid_id; // if the program reads it
     // The rest is of this room. Failures are not initialised before there is one.
     struct px_lines lines;
     uint32_t asserted; // threads whose assertion has failed

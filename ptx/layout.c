@@ -56,7 +56,13 @@ void px_layout_copies(struct px_layout *l, bool skip, uint32_t *writes)
                 writes[program->ops[i].operands[n]]++;
     for (uint32_t i = 0; skip && i < program->op_count; i++) {
         const struct px_op *op = &program->ops[i];
-        if (!is_copy(l, op) || writes[op->operands[0]] != 1)
+        if (!is_copy(l, op))
+            continue;
+        if (op->operands[0] == op->operands[1]) {
+            l->skips[i] = true;
+            continue;
+        }
+        if (writes[op->operands[0]] != 1)
             continue;
         const px_register from = l->same[op->operands[1]];
         if (program->registers[from].fill == PX_FILL_BY_OPS)

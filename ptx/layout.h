@@ -20,6 +20,7 @@ struct px_layout {
 //
 //     mov.u32  %r3, %ctaid.x          %r3 has the offset of %ctaid.x
 //
+// A copy of a register to itself is left out too, as in `cvta.to.global.u64 %rd1, %rd1`.
 // If `skip` is false, no operation is skipped, and each register has `same` == itself. `writes` is
 // scratch memory: one number for each register.
 void px_layout_copies(struct px_layout *l, bool skip, uint32_t *writes);

@@ -182,6 +182,7 @@ px_register px_special(struct px_lower *l, enum px_special special)
 {
     if (special == PX_SPECIAL_ENVREG1 || special == PX_SPECIAL_ENVREG2)
         l->reads_workspace = true;
+    l->reads_grid_id |= special == PX_SPECIAL_GRIDID;
     return px_filled(
         l,
         &(struct px_register_info){

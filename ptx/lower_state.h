@@ -33,7 +33,7 @@ struct px_lower {
 
     bool stacks;  // the module has alloca
     bool allocas; // this program has
-    bool uses_barriers, waits, prints, allocates, reads_workspace, calls, recurses;
+    bool uses_barriers, waits, prints, allocates, reads_workspace, reads_grid_id, calls, recurses;
     uint32_t ordered;  // operations whose results depend on the order of blocks
     char names[4][64]; // of px_name
     unsigned name_turn;

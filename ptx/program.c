@@ -210,6 +210,7 @@ static void program_fill(struct px_lower *l, struct made *made, const bool *meet
                 .waits = l->waits,
                 .prints = l->prints,
                 .reads_workspace = l->reads_workspace,
+                .reads_grid_id = l->reads_grid_id,
                 .allocates = l->allocates,
                 .recurses = l->recurses,
                 .never_faults = never_faults(l),

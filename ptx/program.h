@@ -232,6 +232,7 @@ struct px_program {
     bool uses_barriers, waits, recurses;
     bool prints, allocates; // calls vprintf, or malloc or free
     bool reads_workspace;   // reads the registers that hold px_grid.workspace
+    bool reads_grid_id;     // reads %gridid
     bool never_faults;      // accesses no memory but its registers and arguments
     bool has_stack;         // frames of functions follow local_B: px_grid.stack_B bytes for them
     // No result depends on the order of blocks: no atomic whose result is used, no atomic on

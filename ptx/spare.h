@@ -5,10 +5,11 @@
 #pragma once
 #include "cluster.h"
 
-// Returns a place for clusters of the grid that is like a new one, or NULL.
+// Returns a place for clusters of the grid that is like a new one, or NULL. No other launch gets it
+// before px_spare_give.
 struct px_cluster *px_spare_take(struct px_grid *grid, const struct px_decoded *decoded,
                                  bool single);
-// Keeps a place whose cluster has ended without a failure, or frees it.
-void px_spare_give(struct px_cluster *cluster);
+// Keeps a place, or frees it. `good`: its cluster has ended without a failure; others are freed.
+void px_spare_give(struct px_cluster *cluster, bool good);
 // Frees the place of a program that ends.
 void px_spare_drop(const struct px_decoded *decoded);

@@ -104,6 +104,8 @@ const struct kn_op *px_warp_next(struct px_warp *warp)
     int best = -1;
     if (px_warp_is_simple(warp))
         return px_warp_go_on(warp);
+    if (!warp->count)
+        return stop(warp, PX_STOP_ENDED);
     for (unsigned i = 0; i < warp->count; i++)
         if (is_ready(warp, &warp->fragments[i]) &&
             (best < 0 || comes_before(warp, &warp->fragments[i], &warp->fragments[best])))
@@ -111,7 +113,7 @@ const struct kn_op *px_warp_next(struct px_warp *warp)
     if (best < 0)
         best = find_arrived_elsewhere(warp);
     if (best < 0)
-        return stop(warp, warp->count ? PX_STOP_WAITS : PX_STOP_ENDED);
+        return stop(warp, PX_STOP_WAITS);
     const struct px_fragment *f = &warp->fragments[best];
     const struct kn_op *at = f->at;
     const uint32_t lanes = f->lanes;

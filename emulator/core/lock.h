@@ -23,6 +23,20 @@ static inline void em_cancel_off(void)
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &self->cancel_before);
 }
 
+// Disables cancellation if another thread could end this one at any instruction
+// (PTHREAD_CANCEL_ASYNCHRONOUS). Otherwise it takes half the time of em_cancel_off, because the C
+// library writes nothing then. Nothing that the call does until em_cancel_off may be a cancellation
+// point.
+static inline void em_cancel_off_if_asynchronous(void)
+{
+    int type;
+    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
+    if (__builtin_expect(type == PTHREAD_CANCEL_DEFERRED, 1))
+        return;
+    em_cancel_off();
+    pthread_setcanceltype(type, NULL);
+}
+
 // For a call that is about to return.
 static inline void em_cancel_restore(struct em_thread *self)
 {

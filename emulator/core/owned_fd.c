@@ -2,6 +2,7 @@
 // Owns imported file descriptors, and finds out if the program goes on using them.
 #include "owned_fd.h"
 
+#include <stdbool.h>
 #include <unistd.h>
 
 #include "error.h"
@@ -9,12 +10,41 @@
 #include "lock.h"
 #include "quirk.h"
 
-static struct em_owned_fd *all; // by number
+// By number. Programs that import in every frame use the same low numbers again and again, so
+// those have fixed places; the table has the others.
+static struct em_owned_fd *low[256], *others;
+
+static bool is_low(int fd)
+{
+    return fd >= 0 && (size_t)fd < sizeof low / sizeof *low;
+}
+
+static struct em_owned_fd *owned_fd_find(int fd)
+{
+    return is_low(fd) ? low[fd] : DM_TABLE_FIND(others, &fd);
+}
+
+// The number should not be in the table. Returns false if host memory is short.
+static bool owned_fd_add(struct em_owned_fd *o)
+{
+    if (!is_low(o->fd.fd))
+        return !DM_TABLE_ADD(others, fd.fd, o);
+    low[o->fd.fd] = o;
+    return true;
+}
+
+static void owned_fd_remove(struct em_owned_fd *o)
+{
+    if (is_low(o->fd.fd))
+        low[o->fd.fd] = NULL;
+    else
+        DM_TABLE_REMOVE(others, o);
+}
 
 const struct em_owned_fd *em_owned_fd_find(int fd)
 {
     em_assert_locked();
-    struct em_owned_fd *o = DM_TABLE_FIND(all, &fd);
+    struct em_owned_fd *o = owned_fd_find(fd);
     return o && dm_fd_still_ours(&o->fd) ? o : NULL;
 }
 
@@ -23,7 +53,7 @@ void em_owned_fd_end(struct em_owned_fd *o)
     em_assert_locked();
     if (o->fd.fd < 0)
         return;
-    DM_TABLE_REMOVE(all, o);
+    owned_fd_remove(o);
     // If the program has closed the number, it may be another file by now, which must stay open.
     dm_fd_close(&o->fd);
 }
@@ -31,7 +61,7 @@ void em_owned_fd_end(struct em_owned_fd *o)
 static void owned_fd_lost(struct em_owned_fd *o)
 {
     int fd = o->fd.fd;
-    DM_TABLE_REMOVE(all, o);
+    owned_fd_remove(o);
     o->fd.fd = -1; // the number may be another file by now, which must stay open
     em_mistake(M01, CUDA_SUCCESS,
                "file descriptor %d was closed or replaced although it belongs to %s #%u", fd,
@@ -51,7 +81,7 @@ void em_owned_fd_check_end(struct em_owned_fd *o)
     em_owned_fd_check(o);
     if (o->fd.fd < 0)
         return;
-    DM_TABLE_REMOVE(all, o);
+    owned_fd_remove(o);
     close(o->fd.fd);
     o->fd.fd = -1;
 }
@@ -71,10 +101,10 @@ static void owned_fd_take(struct em_owned_fd *o, const char *type, uint32_t numb
         return;
     }
     // An older import may have had this number, which the program has closed since.
-    struct em_owned_fd *before = DM_TABLE_FIND(all, &fd);
+    struct em_owned_fd *before = owned_fd_find(fd);
     if (before)
         em_owned_fd_check(before);
-    if (DM_TABLE_ADD(all, fd.fd, o)) {
+    if (!owned_fd_add(o)) {
         o->fd.fd = -1;
         close(fd);
         em_explain(CUDA_SUCCESS,

@@ -58,7 +58,9 @@ struct em_thread {
 
     struct em_stream *streams; // the default streams of this thread, one for each context
     int capture_mode;          // CUstreamCaptureMode
-    struct em_pin_again last_stream, last_function;
+    // Objects that the thread's last calls have used. Two streams, because programs that make one
+    // stream wait for another use both in turn.
+    struct em_pin_again last_streams[2], last_function;
 
     // If pthread_cancel ended a thread inside the driver, its locks would stay locked. So a call
     // disables cancellation before its first lock, and restores it when it returns.

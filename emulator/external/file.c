@@ -3,7 +3,6 @@
 #include "file.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
@@ -28,6 +27,13 @@ static struct recent {
     uint64_t last_ms;
 } recent[64];
 
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static uint64_t hash_numbers(dev_t dev, ino_t ino)
+{
+    return (uint64_t)dev * 31 + (uint64_t)ino;
+}
+
 static uint64_t now_ms(void)
 {
     struct timespec t;
@@ -38,8 +44,7 @@ static uint64_t now_ms(void)
 // Counts an import. Returns whether the file was imported often enough to keep it.
 static bool count_import(const struct dm_import_info *info, uint64_t now)
 {
-    const size_t count = sizeof recent / sizeof *recent;
-    struct recent *r = &recent[((uint64_t)info->dev * 31 + (uint64_t)info->ino) % count];
+    struct recent *r = &recent[hash_numbers(info->dev, info->ino) % COUNT(recent)];
     bool same = r->dev == info->dev && r->ino == info->ino && r->imports &&
                 now - r->last_ms <= EM_FILE_KEPT_MS;
     *r = (struct recent){info->dev, info->ino, same ? r->imports + 1 : 1, now};
@@ -48,22 +53,29 @@ static bool count_import(const struct dm_import_info *info, uint64_t now)
 
 // ---- the kept files ----
 
-static struct em_file *kept;            // by kept.file
+// A file enters and leaves the table at each import, so that must not allocate memory.
+static struct em_file *kept[64];        // lists by a hash of the file's numbers
 static struct em_file *newest, *oldest; // by used_ms
+static unsigned kept_count;
 static uint64_t kept_B;
+
+// Returns the link to the kept file with these numbers, or to the NULL at the end of their list.
+static struct em_file **find_link(dev_t dev, ino_t ino)
+{
+    struct em_file **link = &kept[hash_numbers(dev, ino) % COUNT(kept)];
+    while (*link && ((*link)->info.dev != dev || (*link)->info.ino != ino))
+        link = &(*link)->same_hash;
+    return link;
+}
 
 static struct em_file *find_kept(dev_t dev, ino_t ino)
 {
-    struct dm_import_key key;
-    memset(&key, 0, sizeof key);
-    key.dev = dev;
-    key.ino = ino;
-    return DM_TABLE_FIND(kept, &key);
+    return *find_link(dev, ino);
 }
 
-static const struct dm_import_kept *find_numbers(dev_t dev, ino_t ino)
+static struct dm_import_kept *find_numbers(dev_t dev, ino_t ino)
 {
-    const struct em_file *file = find_kept(dev, ino);
+    struct em_file *file = find_kept(dev, ino);
     return file ? &file->kept : NULL;
 }
 
@@ -86,7 +98,9 @@ static struct em_sync_listener listener = {.synchronised = em_files_drop_unused}
 static void take_out(struct em_file *file)
 {
     __atomic_fetch_sub(&listener.wanted, 1, __ATOMIC_RELAXED);
-    DM_TABLE_REMOVE(kept, file);
+    *find_link(file->info.dev, file->info.ino) = file->same_hash;
+    file->same_hash = NULL;
+    kept_count--;
     *(file->newer ? &file->newer->older : &newest) = file->older;
     *(file->older ? &file->older->newer : &oldest) = file->newer;
     file->newer = file->older = NULL;
@@ -154,17 +168,19 @@ static bool prepare_to_keep(struct em_file *file)
 static bool put_in(struct em_file *file, uint64_t now)
 {
     uint64_t size = file->info.file_size; // the file's pages stay, whichever part is mapped
-    bool fits = file->may_keep && !file->addresses_given && size <= EM_FILE_KEPT_MOST_B &&
-                !find_kept(file->info.dev, file->info.ino);
-    if (!fits || !prepare_to_keep(file) || DM_TABLE_ADD(kept, kept.file, file))
+    struct em_file **link = find_link(file->info.dev, file->info.ino);
+    bool fits = file->may_keep && !file->addresses_given && size <= EM_FILE_KEPT_MOST_B && !*link;
+    if (!fits || !prepare_to_keep(file))
         return false;
+    *link = file;
+    kept_count++;
     file->used_ms = now;
     file->older = newest;
     *(newest ? &newest->newer : &oldest) = file;
     newest = file;
     kept_B += size;
     __atomic_fetch_add(&listener.wanted, 1, __ATOMIC_RELAXED);
-    while (kept_B > EM_FILE_KEPT_MOST_B || DM_TABLE_COUNT(kept) > EM_FILE_KEPT_MOST)
+    while (kept_B > EM_FILE_KEPT_MOST_B || kept_count > EM_FILE_KEPT_MOST)
         drop_oldest();
     return true;
 }
@@ -203,7 +219,20 @@ static int open_new(struct dm_vram *vram, int fd, const struct dm_import_info *i
     return 0;
 }
 
-int em_file_open(struct dm_vram *vram, int fd, const struct dm_import_info *info,
+// Whether a kept file has a descriptor, as far as it needs one. The program may have closed the
+// driver's descriptors (closefrom). The new one, which is of the same file, can take the place of
+// the old one, so that no system call is needed.
+static bool has_descriptor(struct em_file *file, int fd, bool stays,
+                           const struct dm_import_info *info)
+{
+    if (fd && stays && em_file_is_bare(file, &info->changed)) {
+        file->physical->second_fd = fd;
+        return true;
+    }
+    return dm_physical_fd(file->physical) >= 0;
+}
+
+int em_file_open(struct dm_vram *vram, int fd, bool stays, const struct dm_import_info *info,
                  struct em_file **out)
 {
     em_assert_locked();
@@ -211,8 +240,7 @@ int em_file_open(struct dm_vram *vram, int fd, const struct dm_import_info *info
     struct em_file *file = find_kept(info->dev, info->ino);
     if (file) {
         take_out(file);
-        // The program may have closed the driver's descriptors (closefrom).
-        if (!is_unchanged(file, info, vram) || dm_physical_fd(file->physical) < 0) {
+        if (!is_unchanged(file, info, vram) || !has_descriptor(file, fd, stays, info)) {
             file_destroy(file);
             file = NULL;
         }
@@ -236,6 +264,7 @@ void em_file_close(struct em_file *file)
     em_assert_locked();
     uint64_t now = now_ms();
     drop_unused(now);
+    file->physical->second_fd = 0;
     if (!put_in(file, now))
         file_destroy(file);
 }

@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hash_table.h"
 #include "import.h"
 #include "kept.h"
 #include "physical.h"
@@ -45,14 +44,15 @@ struct em_file {
     bool bare_known;
     struct em_file *newer; // among the kept files
     struct em_file *older;
-    UT_hash_handle hh; // among the kept files, by kept.file
+    struct em_file *same_hash; // the next one of the kept files with its hash
 };
 
 // Recognises a descriptor like dm_import_recognise. Precondition: em_lock held.
 int em_file_recognise(int fd, struct dm_import_info *info);
-// The file that was recognised: a kept one, or a new one. Returns what dm_physical_import returns.
-// The caller should give it back with em_file_close. Precondition: em_lock held.
-int em_file_open(struct dm_vram *vram, int fd, const struct dm_import_info *info,
+// The file that was recognised: a kept one, or a new one. `stays`: the descriptor stays open until
+// em_file_close, unless the program makes a mistake. Returns what dm_physical_import returns. The
+// caller should give the file back with em_file_close. Precondition: em_lock held.
+int em_file_open(struct dm_vram *vram, int fd, bool stays, const struct dm_import_info *info,
                  struct em_file **out);
 // Precondition: em_lock held. Nothing should use the mappings any more.
 void em_file_close(struct em_file *file);

@@ -131,7 +131,8 @@ static CUresult open_recognised(int status, const struct dm_import_info *info,
     struct em_imported *imported = dm_calloc(1, sizeof *imported);
     if (!imported)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for an imported object");
-    r = open_status(em_file_open(&memory->vram, fd, info, &imported->file), fd, info);
+    const bool stays = !em_quirk(IMPORT_FD_CLOSED);
+    r = open_status(em_file_open(&memory->vram, fd, stays, info, &imported->file), fd, info);
     if (r) {
         dm_free(imported);
         return r;

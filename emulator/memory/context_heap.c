@@ -43,6 +43,20 @@ static struct em_heap *make_heap(int device, struct em_device_memory *memory, en
     return heap;
 }
 
+// Returns the heap for a use, and makes it at the first call. NULL: host memory is short.
+static struct em_heap *find_or_make(struct em_context *context, struct em_device_memory *memory,
+                                    enum em_heap_use use)
+{
+    if (!context->heaps)
+        context->heaps = dm_calloc(1, sizeof *context->heaps);
+    if (!context->heaps)
+        return NULL;
+    struct em_heap **const heap = &context->heaps->of[use];
+    if (!*heap)
+        *heap = make_heap(context->device->ordinal, memory, use);
+    return *heap;
+}
+
 CUresult em_context_heap(struct em_context *context, enum em_heap_use use, struct em_heap **out)
 {
     em_assert_locked();
@@ -53,14 +67,17 @@ CUresult em_context_heap(struct em_context *context, enum em_heap_use use, struc
     CUresult r = em_device_memory(context->device, &memory);
     if (r)
         return r;
-    if (!context->heaps)
-        context->heaps = dm_calloc(1, sizeof *context->heaps);
-    if (context->heaps && !context->heaps->of[use])
-        context->heaps->of[use] = make_heap(context->device->ordinal, memory, use);
-    if (!context->heaps || !context->heaps->of[use])
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a heap of the context");
-    *out = context->heaps->of[use];
-    return CUDA_SUCCESS;
+    *out = find_or_make(context, memory, use);
+    return *out ? CUDA_SUCCESS
+                : em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a heap of the context");
+}
+
+void em_context_heaps_prepare(struct em_context *context, struct em_device_memory *memory)
+{
+    em_assert_locked();
+    struct em_heap *heap = find_or_make(context, memory, EM_HEAP_LINEAR);
+    if (heap)
+        dm_heap_prepare(&heap->heap);
 }
 
 static void end_heap(struct em_heap *heap)

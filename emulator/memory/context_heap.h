@@ -36,6 +36,9 @@ enum em_heap_use em_heap_of_texels(uint32_t element_B);
 // CUDA_ERROR_OUT_OF_MEMORY if the process is out of addresses or memory, and with
 // CUDA_ERROR_CONTEXT_IS_DESTROYED if the context has ended. Precondition: em_lock held.
 CUresult em_context_heap(struct em_context *context, enum em_heap_use use, struct em_heap **out);
+// Makes the heap that nearly every program uses, as far as possible, when a context begins.
+// Precondition: em_lock held.
+void em_context_heaps_prepare(struct em_context *context, struct em_device_memory *memory);
 // Frees a block. If its context has ended, the heap may end too. Precondition: em_lock held.
 void em_heap_free(struct em_heap *heap, struct dm_block *block);
 // The context ends, and its memory and arrays have ended. Precondition: em_lock held.

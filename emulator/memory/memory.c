@@ -11,6 +11,7 @@
 #include "ipc_shared.h"
 #include "memory_device.h"
 #include "order.h"
+#include "pointer_check.h"
 #include "rangemap.h"
 #include "record.h"
 #include "startup.h"
@@ -439,7 +440,15 @@ void em_memory_access(struct em_access *access, struct em_allocation *a, uint64_
     access->epoch = departures;
 }
 
-// ---- the end of a context ----
+// ---- the beginning and the end of a context ----
+
+static void begin_context(struct em_context *context)
+{
+    em_assert_locked();
+    em_memory_prepare(context);
+    dm_rangemap_prepare(&map);
+    DM_MAP_CODE(em_writable); // in each call of cuMemAlloc
+}
 
 static void release_context(struct em_context *context)
 {
@@ -453,7 +462,7 @@ DM_STARTUP void em_memory_start(void)
 {
     em_assert_unlocked();
     static const struct em_context_observer observer = {
-        .begin = em_memory_prepare, .release = release_context, .idle = em_memory_drop_kept};
+        .begin = begin_context, .release = release_context, .idle = em_memory_drop_kept};
     em_context_observe(EM_OBSERVER_MEMORY, &observer);
     em_order_memory_text = em_memory_text;
 }

@@ -95,8 +95,10 @@ void em_memory_prepare(struct em_context *context)
 {
     em_assert_locked();
     struct em_device_memory *memory = find_or_start(context->device);
-    if (memory)
-        dm_vram_prepare(&memory->vram);
+    if (!memory)
+        return;
+    dm_vram_prepare(&memory->vram);
+    em_context_heaps_prepare(context, memory);
 }
 
 CUresult em_device_memory(const struct em_device *device, struct em_device_memory **out)

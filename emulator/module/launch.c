@@ -125,7 +125,8 @@ CUresult em_launch(const struct em_launch_config *config, struct em_stream *stre
         return r ? r : record_events(&config->attributes, stream);
     }
     dm_guard_begins();
-    em_lock(); // a thread must not be cancelled in a kernel, even at any instruction
+    em_cancel_off_if_asynchronous();
+    em_lock_briefly();
     r = em_function_to_launch(config->function, &f);
     if (!r)
         r = check_context(f, stream);
@@ -135,8 +136,10 @@ CUresult em_launch(const struct em_launch_config *config, struct em_stream *stre
         if (em_unlikely(em_tracing_text))
             em_launch_note(config, f->code, (unsigned char *)space.at + space.at->arguments_at);
         if (em_likely(runs_detached(space.at, stream))) {
+            space.at->detached = true;
             r = em_issue_detached(stream, &space.at->command, adopt_launch);
         } else {
+            em_cancel_off();
             em_launch_hold(space.at);
             r = em_issue(stream, &space.at->command, EM_SUBMIT_ASYNC);
             em_unlock();
@@ -146,7 +149,8 @@ CUresult em_launch(const struct em_launch_config *config, struct em_stream *stre
         em_unlock();
     }
     end_guarded();
-    return r ? r : record_events(&config->attributes, stream);
+    return r || em_likely(!config->attributes.given) ? r
+                                                     : record_events(&config->attributes, stream);
 }
 
 CUresult em_launch_old(CUfunction function, int width, int height, struct em_stream *stream)

@@ -250,6 +250,17 @@ static CUresult copy_extra(void *const *extra, const struct em_code *code, unsig
     return CUDA_SUCCESS;
 }
 
+// Most arguments have 8 or 4 bytes, which take less time than a call of memcpy.
+static void copy_argument(unsigned char *to, const void *from, unsigned size_B)
+{
+    if (size_B == sizeof(uint64_t))
+        memcpy(to, from, sizeof(uint64_t));
+    else if (size_B == sizeof(uint32_t))
+        memcpy(to, from, sizeof(uint32_t));
+    else
+        memcpy(to, from, size_B);
+}
+
 CUresult em_launch_arguments(const struct em_launch_config *c, const struct em_function *f,
                              unsigned char *to)
 {
@@ -275,7 +286,8 @@ CUresult em_launch_arguments(const struct em_launch_config *c, const struct em_f
                                code->parameters[i].size_B);
         if (r)
             break;
-        memcpy(to + code->parameters[i].offset_B, c->parameters[i], code->parameters[i].size_B);
+        copy_argument(to + code->parameters[i].offset_B, c->parameters[i],
+                      code->parameters[i].size_B);
     }
     if (!r && em_recording_contents && code->parameter_count)
         record_parameters(c, code);

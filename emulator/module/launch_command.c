@@ -58,7 +58,8 @@ static void record_host_memory(struct em_command *command)
 static CUresult run_launch(struct em_command *command)
 {
     const struct em_launch_command *c = (const struct em_launch_command *)command;
-    for (uint32_t i = 0; i < command->access_count; i++)
+    const bool has_objects = c->function->code->objects; // others access no storage of arrays
+    for (uint32_t i = 0; has_objects && i < command->access_count; i++)
         em_storage_before_read(&em_command_accesses(command)[i]);
     close_freed_memory();
     if (em_unlikely(em_recording_contents))
@@ -81,7 +82,9 @@ static CUresult run_launch(struct em_command *command)
         .command = command,
     };
     struct dm_book_card *book = grid.context->device->book;
-    if (book)
+    if (em_likely(book && c->detached))
+        dm_book_begin_alone(book);
+    else if (book)
         dm_book_begin(book);
     struct dm_guard_signals signals;
     const bool guarded = !grid.code->never_faults;
@@ -90,7 +93,9 @@ static CUresult run_launch(struct em_command *command)
     CUresult r = grid.code->executor->run(&grid);
     if (guarded)
         dm_guard_close(&signals);
-    if (book)
+    if (em_likely(book && c->detached))
+        dm_book_end_alone(book);
+    else if (book)
         dm_book_end(book);
     if (em_unlikely(r && em_error_is_sticky(r)))
         em_devices_fail(r);
@@ -246,6 +251,7 @@ static void fill(const struct em_launch_config *config, struct em_function *f,
     c->cluster = cluster;
     c->shared_B = config->shared_B;
     c->cooperative = config->attributes.cooperative;
+    c->detached = false;
 }
 
 CUresult em_launch_build(const struct em_launch_config *config, struct em_function *f,
@@ -274,7 +280,8 @@ CUresult em_launch_build(const struct em_launch_config *config, struct em_functi
         fill(config, f, cluster, c);
     else if (p.early)
         em_launch_objects_drop(p.early, p.objects);
-    dm_free(p.early);
+    if (em_unlikely(p.early))
+        dm_free(p.early);
     if (r && c != &space->command)
         dm_free(c);
     return r;
@@ -284,10 +291,4 @@ void em_launch_hold(struct em_launch_command *c)
 {
     em_assert_locked();
     em_object_ref(&c->function->object);
-}
-
-void em_launch_space_free(struct em_launch_space *space)
-{
-    if (space->at != &space->command)
-        dm_free(space->at);
 }

@@ -5,6 +5,7 @@
 //
 // There is an access for each address argument, and one for each level of each texture and surface.
 #pragma once
+#include "alloc.h"
 #include "command.h"
 #include "function.h"
 #include "kernel_launch.h"
@@ -15,6 +16,7 @@ struct em_launch_command {
     struct em_extent3 blocks, threads, cluster;
     unsigned shared_B;
     bool cooperative;
+    bool detached;                     // runs as the only command that does (detached.h)
     uint32_t objects_at, arguments_at; // in bytes from the start of this struct
     uint32_t object_count;
 };
@@ -36,7 +38,11 @@ CUresult em_launch_build(const struct em_launch_config *config, struct em_functi
 // cloned. Precondition: em_lock held.
 void em_launch_hold(struct em_launch_command *command);
 // Frees the memory of a command that was issued or cloned.
-void em_launch_space_free(struct em_launch_space *space);
+static inline void em_launch_space_free(struct em_launch_space *space)
+{
+    if (space->at != &space->command)
+        dm_free(space->at);
+}
 // Adds a launch to the trace: "scale<<<(4,1,1), (32,1,1), 0>>>(0xa0000000000, 3, 100)".
 void em_launch_note(const struct em_launch_config *config, const struct em_code *code,
                     const unsigned char *arguments);

@@ -286,6 +286,18 @@ static uint32_t stack_size(uint64_t limit_B)
     return size_B < STACK_MOST_B ? (uint32_t)size_B : STACK_MOST_B;
 }
 
+// What is the same for all launches.
+static const struct px_host host = {.foreign = is_known,
+                                    .object = find_object,
+                                    .print = print,
+                                    .complain = complain,
+                                    .allocate = allocate,
+                                    .free = free_memory,
+                                    .set_conditional = set_conditional,
+                                    .slow = slow,
+                                    .shared_window = SHARED_WINDOW,
+                                    .local_window = LOCAL_WINDOW};
+
 static void fill_job(struct ptx_job *job, const struct em_grid *grid,
                      const struct px_program *program)
 {
@@ -293,22 +305,12 @@ static void fill_job(struct ptx_job *job, const struct em_grid *grid,
     const struct em_config *config = em_config();
     const uint64_t ms = config->kernel_ms;
     job->objects.grid = grid;
-    job->host = (struct px_host){.context = job,
-                                 .foreign = is_known,
-                                 .object = find_object,
-                                 .print = print,
-                                 .complain = complain,
-                                 .allocate = allocate,
-                                 .free = free_memory,
-                                 .set_conditional = set_conditional,
-                                 .patience_ns =
-                                     ms < UINT64_MAX / DM_NS_PER_S ? ms * (DM_NS_PER_S / 1000) : 0,
-                                 .slow = slow,
-                                 .device_first = em_space.base,
-                                 .device_end = em_space.base + em_space.size,
-                                 .shared_window = SHARED_WINDOW,
-                                 .local_window = LOCAL_WINDOW};
-    if (em_ptx_check_on()) {
+    job->host = host;
+    job->host.context = job;
+    job->host.patience_ns = ms < UINT64_MAX / DM_NS_PER_S ? ms * (DM_NS_PER_S / 1000) : 0;
+    job->host.device_first = em_space.base;
+    job->host.device_end = em_space.base + em_space.size;
+    if (config->check_memory || config->check_race) {
         em_ptx_check_start(&job->check);
         job->host.checks = &job->check.checks;
     }
@@ -326,7 +328,8 @@ static void fill_job(struct ptx_job *job, const struct em_grid *grid,
     model->variables = grid->variables;
     model->branches_most = config->kernel_branches;
     model->sm_count = grid->multiprocessors;
-    model->grid_id = em_count(&grids, 1) + 1;
+    if (program->reads_grid_id)
+        model->grid_id = em_count(&grids, 1) + 1;
     model->workspace = 0;
 }
 
@@ -428,7 +431,8 @@ static CUresult run_grid(const struct em_grid *grid)
     if (program->prints)
         em_kernel_output_start(&job.output, grid->context);
     job.model.seed = draw_seed(&job);
-    job.host.stepper = em_ptx_step_start(grid, grid->code->name);
+    if (em_config()->step)
+        job.host.stepper = em_ptx_step_start(grid, grid->code->name);
     if (should_share(&job))
         job.parts = job.blocks < PARTS_MOST ? job.blocks : PARTS_MOST;
     // The call may not have disabled cancellation yet (em_launch).
@@ -438,7 +442,8 @@ static CUresult run_grid(const struct em_grid *grid)
         em_workers_run(run_part, &job, job.parts);
     else if (job.blocks)
         run_blocks(&job, 0);
-    em_ptx_step_finish(job.host.stepper);
+    if (job.host.stepper)
+        em_ptx_step_finish();
     finish_workspace(&job);
     if (job.objects.held || job.objects.empty)
         em_ptx_objects_finish(&job.objects, &ptx_code(grid->code)->said_empty);

@@ -313,10 +313,8 @@ const struct px_stepper *em_ptx_step_start(const struct em_grid *grid, const cha
     return &stepper;
 }
 
-void em_ptx_step_finish(const struct px_stepper *finished)
+void em_ptx_step_finish(void)
 {
-    if (!finished)
-        return;
     em_step_flush(&session.text);
     atomic_store(&busy, false);
 }

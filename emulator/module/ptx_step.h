@@ -9,6 +9,5 @@
 // Returns the stepper of a launch that the user wants to step, or NULL. One launch is stepped at a
 // time: others that run meanwhile are not.
 const struct px_stepper *em_ptx_step_start(const struct em_grid *grid, const char *kernel);
-// The grid has ended. `stepper` may be NULL. Every launch should call it, because the next launch
-// is not stepped before.
-void em_ptx_step_finish(const struct px_stepper *stepper);
+// The grid that got a stepper has ended. No other launch is stepped before.
+void em_ptx_step_finish(void);

@@ -129,16 +129,31 @@ static void raise_time(uint64_t *time_ns, uint64_t now_ns)
         ;
 }
 
-// In a free stream, a record completes at once. If nobody uses the last marker any more, the new
-// record differs from the last one in its time only.
+// Whether a record that completes at once differs from the last one in its time only: nobody uses
+// the last marker any more.
+static bool record_is_plain(const struct em_event *e)
+{
+    const struct em_marker *m = e->marker;
+    return m && m->references == 1 && !em_recording && em_event_is_plainly_done(e);
+}
+
+// In a free stream, a record completes at once.
 static bool record_shared(struct em_share *share, struct em_event *e, const struct em_stream *s)
 {
-    struct em_marker *m = e->marker;
-    bool can = m && m->references == 1 && !em_recording && em_event_is_plainly_done(e) &&
-               em_stream_is_free(s);
+    const bool can = record_is_plain(e) && em_stream_is_free(s);
     if (can && has_time(e))
-        raise_time(&m->time_ns, dm_now_ns());
+        raise_time(&e->marker->time_ns, dm_now_ns());
     em_share_leave(share);
+    return can;
+}
+
+// The same with em_lock held, so that no command is needed either.
+static bool record_in_place(struct em_event *e, const struct em_stream *s)
+{
+    em_assert_locked();
+    const bool can = record_is_plain(e) && em_stream_runs_in_place(s);
+    if (can && has_time(e))
+        raise_time(&e->marker->time_ns, dm_now_ns());
     return can;
 }
 
@@ -152,14 +167,18 @@ CUresult em_event_record(struct em_event *e, struct em_stream *s)
                        "the event and the stream belong to different contexts");
     if (em_stream_is_captured(s))
         return em_capture->record(e, s);
-    struct em_share *share = em_share_or_lock();
+    struct em_share *share = em_share_or_lock_briefly();
     if (em_unlikely(share)) {
         if (record_shared(share, e, s))
             return CUDA_SUCCESS;
-        em_lock();
+        em_lock_briefly();
     }
-    em_command_init(&c.command, &record_ops, sizeof c);
-    CUresult r = record(e, s, &c);
+    CUresult r = CUDA_SUCCESS;
+    if (em_unlikely(!record_in_place(e, s))) {
+        em_cancel_off();
+        em_command_init(&c.command, &record_ops, sizeof c);
+        r = record(e, s, &c);
+    }
     em_offer_sharing(s);
     em_unlock();
     return r;
@@ -303,18 +322,29 @@ static bool wait_shared(struct em_share *share, const struct em_event *e, const 
     return can;
 }
 
+// The same with em_lock held.
+static bool wait_in_place(const struct em_event *e, const struct em_stream *s)
+{
+    em_assert_locked();
+    return !em_recording && em_event_is_plainly_done(e) && em_stream_runs_in_place(s);
+}
+
 CUresult em_event_wait(struct em_event *e, struct em_stream *s)
 {
     if (em_stream_is_captured(s) || __atomic_load_n(&e->captured, __ATOMIC_ACQUIRE))
         return em_capture->wait(e, s);
     em_ordered();
-    struct em_share *share = em_share_or_lock();
+    struct em_share *share = em_share_or_lock_briefly();
     if (em_unlikely(share)) {
         if (wait_shared(share, e, s))
             return CUDA_SUCCESS;
-        em_lock();
+        em_lock_briefly();
     }
-    CUresult r = wait_for_record(e, s);
+    CUresult r = CUDA_SUCCESS;
+    if (em_unlikely(!wait_in_place(e, s))) {
+        em_cancel_off();
+        r = wait_for_record(e, s);
+    }
     em_unlock();
     return r;
 }

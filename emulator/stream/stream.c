@@ -265,8 +265,11 @@ static __attribute__((noinline)) CUresult search_stream(CUstream handle, struct 
         return get_default(handle == CU_STREAM_PER_THREAD, out);
     if (__atomic_load_n(&em_driver_state, __ATOMIC_ACQUIRE) != EM_DRIVER_READY)
         return em_not_ready();
-    struct em_stream *s;
-    CUresult r = em_object_pin(EM_STREAM, handle, CUDA_ERROR_INVALID_HANDLE, &s);
+    struct em_pin_again *last = em_self.last_streams;
+    const bool again = em_object_pin_again(&last[1], (uint64_t)(uintptr_t)handle);
+    struct em_stream *s = again ? (struct em_stream *)last[1].object : NULL;
+    CUresult r =
+        again ? CUDA_SUCCESS : em_object_pin(EM_STREAM, handle, CUDA_ERROR_INVALID_HANDLE, &s);
     if (r)
         return r;
     if (em_unlikely(em_context_has_failed(s->object.context))) {
@@ -274,7 +277,10 @@ static __attribute__((noinline)) CUresult search_stream(CUstream handle, struct 
         em_stream_put(s);
         return r; // without the stream: the caller puts what it was given
     }
-    em_object_note(&em_self.last_stream, &s->object);
+    if (!again) {
+        last[1] = last[0];
+        em_object_note(&last[0], &s->object);
+    }
     *out = s;
     return CUDA_SUCCESS;
 }
@@ -282,7 +288,7 @@ static __attribute__((noinline)) CUresult search_stream(CUstream handle, struct 
 CUresult em_stream_get(CUstream handle, struct em_stream **out)
 {
     em_assert_unlocked();
-    const struct em_pin_again *last = &em_thread()->last_stream;
+    const struct em_pin_again *last = &em_thread()->last_streams[0];
     if (__atomic_load_n(&em_driver_state, __ATOMIC_ACQUIRE) != EM_DRIVER_READY ||
         !em_object_pin_again(last, (uint64_t)(uintptr_t)handle))
         return search_stream(handle, out);

@@ -249,6 +249,42 @@ TEST(other_files)
     }
 }
 
+// Closes the other descriptors of a file, as closefrom does.
+static void close_others(int file)
+{
+    struct stat st, other;
+    EXPECT_EQ(fstat(file, &st), 0);
+    for (int fd = 0; fd < 2048; fd++)
+        if (fd != file && !fstat(fd, &other) && other.st_dev == st.st_dev &&
+            other.st_ino == st.st_ino)
+            EXPECT_EQ(close(fd), 0);
+}
+
+// The descriptor of the next import stands in for the one that the driver had kept, also for
+// mappings that are made later, and after the object was destroyed.
+TEST(descriptors_closed_between)
+{
+    test_context();
+    int files[] = {mesa_memfd(FILE_B), own_fd(2 << 20)};
+    for (unsigned i = 0; i < 2; i++) {
+        import_often(files[i], FILE_B);
+        for (unsigned n = 1; n <= 3; n++) {
+            unsigned value = 0;
+            close_others(files[i]);
+            EXPECT_OK(write_again(files[i], FILE_B, 64, n));
+            close_others(files[i]);
+            CUexternalMemory memory = import_file(files[i], FILE_B);
+            CUdeviceptr p = map_range(memory, 0, FILE_B), q = map_range(memory, 0, FILE_B);
+            EXPECT(p != q);
+            EXPECT_OK(cuDestroyExternalMemory(memory));
+            EXPECT_OK(cuMemFree(p));
+            EXPECT_OK(cuMemcpyDtoH(&value, q + 64, sizeof value));
+            EXPECT_EQ(value, n);
+            EXPECT_OK(cuMemFree(q));
+        }
+    }
+}
+
 // ---- kept files ----
 
 struct left {
@@ -457,7 +493,7 @@ TEST(freed_after_a_buffer)
 
 TESTS(CASE(bytes_are_shared), CASE(ranges), CASE(arrays), CASE(two_at_a_time),
       CASE(truncated_between), CASE(emptied_between), CASE(header_changed), CASE(sealed_between),
-      CASE(read_only_descriptor), CASE(other_files), CASE(one_import_keeps_nothing),
-      CASE(few_files_are_kept), CASE(few_bytes_are_kept), CASE(closed_soon),
-      CASE(bytes_before_the_payload_count), CASE(closed_with_the_last_context),
+      CASE(read_only_descriptor), CASE(other_files), CASE(descriptors_closed_between),
+      CASE(one_import_keeps_nothing), CASE(few_files_are_kept), CASE(few_bytes_are_kept),
+      CASE(closed_soon), CASE(bytes_before_the_payload_count), CASE(closed_with_the_last_context),
       CASE(freed_pages_are_gone), CASE(freed_before_a_buffer), CASE(freed_after_a_buffer))
