@@ -101,7 +101,7 @@ static void group_close_display(void *display)
 {
     dm_mutex_lock(&em_gl_group_mutex);
     for (struct em_gl_group *g = group_find_on(display); g; g = group_find_on(display)) {
-        g->leave = true;
+        __atomic_store_n(&g->leave, true, __ATOMIC_RELAXED);
         g->references++; // until we have seen its end
         pthread_cond_signal(&g->wake);
         while (!g->ended)
@@ -250,10 +250,8 @@ void em_gl_group_post(struct em_gl_group *group, struct em_gl_job *job, em_gl_wo
 
 bool em_gl_group_is_gone(struct em_gl_group *group)
 {
-    dm_mutex_lock(&em_gl_group_mutex);
-    bool gone = group->leave || group->ended;
-    dm_mutex_unlock(&em_gl_group_mutex);
-    return gone;
+    return __atomic_load_n(&group->leave, __ATOMIC_RELAXED) ||
+           __atomic_load_n(&group->ended, __ATOMIC_RELAXED);
 }
 
 const struct gl_functions *em_gl_group_here(struct em_gl_group *group)

@@ -139,7 +139,7 @@ void *em_gl_group_main(void *arg)
         dm_mutex_lock(&em_gl_group_mutex);
         em_gl_exit_leave();
     }
-    g->ended = true;
+    __atomic_store_n(&g->ended, true, __ATOMIC_RELAXED);
     group_drop_jobs(g);
     pthread_cond_broadcast(&g->done);
     bool last = !g->references;

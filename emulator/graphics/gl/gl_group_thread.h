@@ -17,8 +17,8 @@ struct em_gl_group {
     struct gl_functions gl;
     gl_sync sentinel;    // a sync object: the contexts that know it belong to the group
     const char *why_not; // the reason why no context could be made, or NULL
-    bool ready, ended;   // the thread has begun; it has ended
-    bool leave;          // the thread must end
+    bool ready;          // the thread has begun
+    bool ended, leave;   // it has ended; it must end. Atomic for em_gl_group_is_gone
     struct em_gl_job *first, *last;
     pthread_cond_t wake, done;
     struct em_gl_unit_pools unit_pools;

@@ -119,8 +119,11 @@ bool em_gl_guest_open(struct em_gl_group *g)
 static bool guest_enter(struct em_gl_group *g)
 {
     // After eglTerminate the handle may be another context's.
-    if (g->has_guest && !em_gl_context_lives(&g->own))
+    if (g->has_guest && !em_gl_context_lives(&g->own)) {
+        dm_mutex_lock(&em_gl_group_mutex);
         g->has_guest = false;
+        dm_mutex_unlock(&em_gl_group_mutex);
+    }
     return g->has_guest && em_gl_unit_pool_use(&g->guest_pools, NULL);
 }
 
