@@ -59,7 +59,7 @@ static struct dm_mutex installing = DM_MUTEX_INITIALIZER(LEAF);
 // dm_guarded also makes the state the value of a key, which pthread_getspecific only reads.
 struct guard_thread {
     struct frame *innermost; // or NULL
-    bool has_key;            // it is the value of the key in its thread
+    bool has_key;            // this state is the value of the key in its thread
 };
 DM_DECLARE_THREAD_STATE(struct guard_thread, guard_thread)
 DM_DEFINE_THREAD_STATE(struct guard_thread, guard_thread)

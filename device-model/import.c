@@ -299,7 +299,7 @@ int dm_fd_remember(int fd, struct dm_fd_identity *identity)
 bool dm_fd_still_ours(const struct dm_fd_identity *identity)
 {
     struct stat st;
-    return dm_sys_stat(identity->fd, &st) == 0 && st.st_dev == identity->dev &&
+    return identity->fd >= 0 && dm_sys_stat(identity->fd, &st) == 0 && st.st_dev == identity->dev &&
            st.st_ino == identity->ino;
 }
 

@@ -48,7 +48,8 @@ struct dm_physical {
     unsigned references;
     struct dm_fd_identity file; // a slice borrows the arena's; others own theirs. The program may
                                 // close it: use dm_physical_fd
-    int second_fd;              // another descriptor of the file while there is one, or 0
+    int second_fd;              // another descriptor of the file while there is one, else 0 (which
+                                // is never used here)
     uint64_t payload;           // offset of byte 0 in the file
     uint64_t size;              // usable bytes; a multiple of the granule unless imported
     uint64_t committed;         // bytes counted in the device's committed total

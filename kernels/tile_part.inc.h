@@ -15,9 +15,8 @@
 //
 // The file that includes this one may define
 //   TILE_PAIR(to, left, right)   stores 16 bytes of each of two places side by side
-//   TILE_MASKED_PARTS            it has byte masks: gob_copy_part(), and gob_tile_masked() for
-//   parts
-//                                that have neither all rows nor all bytes of a row
+//   TILE_MASKED_PARTS            copies parts by masks of bytes: it has gob_copy_part(), and
+//                                gob_tile_masked() for parts with neither all rows nor all columns
 #include "gob.h"
 
 #include <stdbool.h>

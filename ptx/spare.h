@@ -9,7 +9,7 @@
 // before px_spare_give.
 struct px_cluster *px_spare_take(struct px_grid *grid, const struct px_decoded *decoded,
                                  bool single);
-// Keeps a place, or frees it. `good`: its cluster has ended without a failure; others are freed.
+// Keeps a place if it is `good`, that is if its cluster has ended without a failure, or frees it.
 void px_spare_give(struct px_cluster *cluster, bool good);
 // Frees the place of a program that ends.
 void px_spare_drop(const struct px_decoded *decoded);

@@ -26,7 +26,9 @@ static inline void em_cancel_off(void)
 // Disables cancellation if another thread could end this one at any instruction
 // (PTHREAD_CANCEL_ASYNCHRONOUS). Otherwise it takes half the time of em_cancel_off, because the C
 // library writes nothing then. Nothing that the call does until em_cancel_off may be a cancellation
-// point.
+// point. The type stays deferred until em_cancel_restore, because glibc's signal for cancellation
+// ends a thread that has disabled cancellation after the signal was sent, unless its type is
+// deferred.
 static inline void em_cancel_off_if_asynchronous(void)
 {
     int type;
@@ -34,7 +36,7 @@ static inline void em_cancel_off_if_asynchronous(void)
     if (__builtin_expect(type == PTHREAD_CANCEL_DEFERRED, 1))
         return;
     em_cancel_off();
-    pthread_setcanceltype(type, NULL);
+    em_thread()->cancel_asynchronous = true;
 }
 
 // For a call that is about to return.
@@ -44,6 +46,10 @@ static inline void em_cancel_restore(struct em_thread *self)
         return;
     self->cancel_off = false;
     pthread_setcancelstate(self->cancel_before, NULL);
+    if (__builtin_expect(self->cancel_asynchronous, 0)) {
+        self->cancel_asynchronous = false;
+        pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+    }
 }
 
 // Whether the holder of the lock can run while this thread spins.

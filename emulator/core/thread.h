@@ -65,7 +65,8 @@ struct em_thread {
     // If pthread_cancel ended a thread inside the driver, its locks would stay locked. So a call
     // disables cancellation before its first lock, and restores it when it returns.
     bool cancel_off;
-    int cancel_before; // the state that pthread_setcancelstate returned
+    bool cancel_asynchronous; // the type was PTHREAD_CANCEL_ASYNCHRONOUS, and is deferred now
+    int cancel_before;        // the state that pthread_setcancelstate returned
 
     // For lock.c: when the thread last got em_lock from another one (dm_now_ns), `calls` then, and
     // how many more of its last waits were long than short.

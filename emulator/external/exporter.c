@@ -19,12 +19,12 @@ static bool read_facts(const struct em_imported *imported, struct dm_vulkan_fact
     enum dm_vulkan_facts_place place = dm_vulkan_facts_place(&imported->info);
     if (place != DM_VULKAN_FACTS_IN_ATTRIBUTE && em_file_is_bare(imported->file, NULL))
         return false;
-    const struct dm_fd_identity *file = &imported->physical->file;
-    if (dm_sys_stat(file->fd, &st) || st.st_dev != file->dev || st.st_ino != file->ino)
+    const int fd = dm_physical_fd(imported->physical);
+    if (fd < 0 || dm_sys_stat(fd, &st))
         return false; // the program has closed the driver's descriptor
     if (em_file_is_bare(imported->file, &st.st_ctim))
         return false;
-    int status = dm_vulkan_facts_read(file->fd, &imported->info, facts);
+    int status = dm_vulkan_facts_read(fd, &imported->info, facts);
     if (status == -ENODATA)
         em_file_note_bare(imported->file, &st.st_ctim);
     return !status;

@@ -172,6 +172,10 @@ static bool put_in(struct em_file *file, uint64_t now)
     bool fits = file->may_keep && !file->addresses_given && size <= EM_FILE_KEPT_MOST_B && !*link;
     if (!fits || !prepare_to_keep(file))
         return false;
+    // The next import brings a descriptor of its own. The number of one that stayed open could
+    // become the program's, which may close the driver's descriptors (closefrom).
+    if (file->next_stays && em_file_is_bare(file, &file->info.changed))
+        dm_fd_close(&file->physical->file);
     *link = file;
     kept_count++;
     file->used_ms = now;
@@ -219,11 +223,10 @@ static int open_new(struct dm_vram *vram, int fd, const struct dm_import_info *i
     return 0;
 }
 
-// Whether a kept file has a descriptor, as far as it needs one. The program may have closed the
-// driver's descriptors (closefrom). The new one, which is of the same file, can take the place of
-// the old one, so that no system call is needed.
-static bool has_descriptor(struct em_file *file, int fd, bool stays,
-                           const struct dm_import_info *info)
+// Gives a kept file a descriptor again: the new one, which is of the same file, if it stays open
+// and nothing has to be read from the file. Returns false if it has no descriptor.
+static bool renew_descriptor(struct em_file *file, int fd, bool stays,
+                             const struct dm_import_info *info)
 {
     if (fd && stays && em_file_is_bare(file, &info->changed)) {
         file->physical->second_fd = fd;
@@ -240,7 +243,7 @@ int em_file_open(struct dm_vram *vram, int fd, bool stays, const struct dm_impor
     struct em_file *file = find_kept(info->dev, info->ino);
     if (file) {
         take_out(file);
-        if (!is_unchanged(file, info, vram) || !has_descriptor(file, fd, stays, info)) {
+        if (!is_unchanged(file, info, vram) || !renew_descriptor(file, fd, stays, info)) {
             file_destroy(file);
             file = NULL;
         }
@@ -255,6 +258,7 @@ int em_file_open(struct dm_vram *vram, int fd, bool stays, const struct dm_impor
     }
     file->info = *info;
     file->may_keep = count_import(info, now);
+    file->next_stays = stays;
     *out = file;
     return 0;
 }

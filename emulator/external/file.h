@@ -42,6 +42,7 @@ struct em_file {
     // st_ctim.
     struct timespec bare;
     bool bare_known;
+    bool next_stays;       // descriptors of imports stay open until em_file_close
     struct em_file *newer; // among the kept files
     struct em_file *older;
     struct em_file *same_hash; // the next one of the kept files with its hash

@@ -149,8 +149,9 @@ CUresult em_launch(const struct em_launch_config *config, struct em_stream *stre
         em_unlock();
     }
     end_guarded();
-    return r || em_likely(!config->attributes.given) ? r
-                                                     : record_events(&config->attributes, stream);
+    if (em_unlikely(config->attributes.given) && !r)
+        r = record_events(&config->attributes, stream);
+    return r;
 }
 
 CUresult em_launch_old(CUfunction function, int width, int height, struct em_stream *stream)

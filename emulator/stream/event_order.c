@@ -147,7 +147,7 @@ static bool record_shared(struct em_share *share, struct em_event *e, const stru
     return can;
 }
 
-// The same with em_lock held, so that no command is needed either.
+// The same with em_lock held.
 static bool record_in_place(struct em_event *e, const struct em_stream *s)
 {
     em_assert_locked();

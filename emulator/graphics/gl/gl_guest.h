@@ -25,10 +25,9 @@
 //   resized, in the middle of a picture;
 // - the program has destroyed its context or a surface. Both live on only as long as they are
 //   current;
-// - the context had a debug callback when a resource was last registered or mapped. The callback
-// may have called
-//   CUDA, and is not allowed to change contexts. Contexts before OpenGL 4.3 and ES 3.2 do not say
-//   whether they have one;
+// - the context had a debug callback when a resource was last registered or mapped, because the
+//   callback may be calling CUDA, and must not change contexts. Contexts before OpenGL 4.3 and
+//   ES 3.2 do not say whether they have one;
 // - another job of the group runs, or the display was terminated.
 // Precondition: em_lock not held.
 bool em_gl_guest_run(struct em_gl_group *group, em_gl_work *work, void *arg);
