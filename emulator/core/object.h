@@ -150,15 +150,20 @@ static inline bool em_object_pin_again(const struct em_pin_again *again, uint64_
     return true;
 }
 
+// Whether the handle is that of the object, and still valid. em_lock need not be held: then the
+// answer may be out of date at once.
+static inline bool em_object_is_again(const struct em_pin_again *again, uint64_t handle)
+{
+    return again->handle == handle && handle &&
+           __atomic_load_n(again->pins, __ATOMIC_ACQUIRE) / EM_PIN_VALID == again->alive;
+}
+
 // Returns the object without a search, or NULL if it has another handle or is not alive any more.
 // Precondition: em_lock held.
 static inline struct em_object *em_object_again(const struct em_pin_again *again, uint64_t handle)
 {
     em_assert_locked();
-    if (again->handle != handle || !handle)
-        return NULL;
-    const uint64_t pins = __atomic_load_n(again->pins, __ATOMIC_ACQUIRE);
-    return pins / EM_PIN_VALID == again->alive ? again->object : NULL;
+    return em_object_is_again(again, handle) ? again->object : NULL;
 }
 
 // Frees an object that em_object_unpin has found to be the last user of.

@@ -61,6 +61,7 @@ struct em_thread {
     // Objects that the thread's last calls have used. Two streams, because programs that make one
     // stream wait for another use both in turn.
     struct em_pin_again last_streams[2], last_function;
+    struct em_pin_again last_graphics; // one that may be mapped
 
     // If pthread_cancel ended a thread inside the driver, its locks would stay locked. So a call
     // disables cancellation before its first lock, and restores it when it returns.

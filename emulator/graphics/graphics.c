@@ -23,14 +23,19 @@
 struct em_graphics_frame *em_graphics_frame(CUgraphicsResource resource)
 {
     em_assert_locked();
+    if (em_object_is_again(&em_self.last_graphics, (uint64_t)(uintptr_t)resource))
+        return NULL;
     return (struct em_graphics_frame *)em_object_peek(EM_EGL_FRAME, (uint64_t)(uintptr_t)resource);
 }
 
 CUresult em_graphics_get(CUgraphicsResource handle, struct em_graphics **out)
 {
     em_assert_locked();
-    *out = (struct em_graphics *)em_object_peek(EM_GRAPHICS, (uint64_t)(uintptr_t)handle);
-    if (*out)
+    struct em_object *g = em_object_again(&em_self.last_graphics, (uint64_t)(uintptr_t)handle);
+    if (!g)
+        g = em_object_peek(EM_GRAPHICS, (uint64_t)(uintptr_t)handle);
+    *out = (struct em_graphics *)g;
+    if (g)
         return CUDA_SUCCESS;
     // NULL comes from bindings that lose the out-parameter of registration.
     if (!handle)

@@ -155,6 +155,9 @@ struct em_graphics_ops {
     // graphics object unless the mapping is READ_ONLY; otherwise graphics must never see them. May
     // release em_lock if `write_back` is set and `held_back` is not.
     CUresult (*release)(void *owner, uint64_t sequence, bool write_back);
+    // Whether there is nothing to write back, so that `release` would do it at once, without
+    // releasing em_lock. NULL: no.
+    bool (*is_clean)(void *owner);
     // The bytes copied so far, for the report at exit. NULL: nothing is ever copied.
     void (*copied)(void *owner, uint64_t *to_cuda_B, uint64_t *to_graphics_B);
     // The resource has ended.

@@ -106,6 +106,9 @@ CUresult em_graphics_check_list(unsigned count, const CUgraphicsResource *resour
 {
     struct em_graphics *g;
     CUresult r = check_count(count, resources);
+    if (!r && count == 1 &&
+        em_object_is_again(&em_self.last_graphics, (uint64_t)(uintptr_t)*resources))
+        return CUDA_SUCCESS;
     em_lock();
     for (unsigned i = 0; i < count && !r; i++)
         r = find_mappable(resources[i], &g);
@@ -137,6 +140,7 @@ static CUresult collect(struct batch *b, unsigned count, const CUgraphicsResourc
             break;
         }
         em_object_ref(&g->object);
+        em_object_note(&em_self.last_graphics, &g->object);
         b->commands[b->count++] = (struct em_graphics_command){.graphics = g};
     }
     return r;
@@ -340,6 +344,27 @@ static void end_all(struct batch *b, unsigned first_bad)
     }
 }
 
+// Ends mappings without a command, if there is nothing to write back and nobody would notice the
+// command in the stream. Returns whether all have ended. Precondition: em_lock held.
+static bool release_clean(struct batch *b, const struct em_stream *stream)
+{
+    em_assert_locked();
+    bool all = true;
+    for (unsigned i = 0; i < b->count; i++) {
+        struct em_graphics_command *c = &b->commands[i];
+        struct em_graphics *g = c->graphics;
+        const bool clean = c->window && g->released + 1 >= c->sequence && g->ops->is_clean &&
+                           em_stream_runs_in_place(stream) && g->ops->is_clean(g->owner);
+        all = all && (clean || !c->window);
+        if (!clean)
+            continue;
+        em_graphics_release(g, c->sequence, true);
+        em_graphics_window_unref(c->window);
+        c->window = NULL;
+    }
+    return all;
+}
+
 CUresult em_graphics_unmap(unsigned count, const CUgraphicsResource *resources,
                            struct em_stream *stream)
 {
@@ -362,6 +387,8 @@ CUresult em_graphics_unmap(unsigned count, const CUgraphicsResource *resources,
     }
     if (go_on)
         end_all(&b, first_bad);
+    if (go_on && release_clean(&b, stream))
+        drop(&b);
     em_unlock();
     for (unsigned i = 0; go_on && i < b.count; i++) {
         CUresult one =

@@ -24,6 +24,7 @@ bool em_gl_resource_copy_directly(void *owner, const struct em_graphics_part *pa
                                   const struct em_rows *rows);
 bool em_gl_resource_discard(void *owner);
 CUresult em_gl_resource_release(void *owner, uint64_t sequence, bool write_back);
+bool em_gl_resource_is_clean(void *owner);
 void em_gl_resource_copied(void *owner, uint64_t *to_cuda_B, uint64_t *to_graphics_B);
 void em_gl_resource_close(void *owner);
 
@@ -32,8 +33,8 @@ void em_gl_resource_close(void *owner);
     .check = em_gl_resource_check, .text = em_gl_resource_text, .acquire = em_gl_resource_acquire, \
     .make_resident = em_gl_resource_make_resident, .written = em_gl_resource_written,              \
     .copy_directly = em_gl_resource_copy_directly, .discard = em_gl_resource_discard,              \
-    .release = em_gl_resource_release, .copied = em_gl_resource_copied,                            \
-    .close = em_gl_resource_close
+    .release = em_gl_resource_release, .is_clean = em_gl_resource_is_clean,                        \
+    .copied = em_gl_resource_copied, .close = em_gl_resource_close
 
 // Registers an open object with the core. Takes ownership of the object, also on failure. Takes
 // em_lock.

@@ -3,6 +3,7 @@
 #include "gl_group_thread.h"
 
 #include "alloc.h"
+#include "clock.h"
 #include "error.h"
 #include "gl_guest.h"
 #include "lock.h"
@@ -216,6 +217,11 @@ void em_gl_group_unref(struct em_gl_group *group)
     dm_mutex_unlock(&em_gl_group_mutex);
 }
 
+static bool group_has_done(const void *job)
+{
+    return __atomic_load_n(&((const struct em_gl_job *)job)->done, __ATOMIC_RELAXED);
+}
+
 bool em_gl_group_run(struct em_gl_group *group, em_gl_work *work, void *arg)
 {
     em_assert_unlocked();
@@ -227,8 +233,10 @@ bool em_gl_group_run(struct em_gl_group *group, em_gl_work *work, void *arg)
         dm_mutex_unlock(&em_gl_group_mutex);
         pthread_cond_signal(&group->wake);
         dm_mutex_lock(&em_gl_group_mutex);
+        em_gl_group_spin(&em_self.spin, group_has_done, &job);
         while (!job.done && !group->ended)
             dm_mutex_wait(&em_gl_group_mutex, &group->done);
+        dm_spin_wait_over(&em_self.spin, dm_now_ns());
     }
     dm_mutex_unlock(&em_gl_group_mutex);
     return job.called;

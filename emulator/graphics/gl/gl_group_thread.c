@@ -5,11 +5,13 @@
 #include <time.h>
 
 #include "alloc.h"
+#include "clock.h"
 #include "gl_exit.h"
 #include "gl_guest.h"
+#include "lock.h"
 #include "pkey.h"
 
-enum { IDLE_SECONDS = 10 };
+enum { IDLE_SECONDS = 10, TURNS = 8 };
 
 static const char *group_open_context(struct em_gl_group *g)
 {
@@ -51,7 +53,7 @@ static struct em_gl_job *group_take_job(struct em_gl_group *g)
     dm_assert_locked(&em_gl_group_mutex);
     struct em_gl_job *job = g->first;
     if (job)
-        g->first = job->next;
+        __atomic_store_n(&g->first, job->next, __ATOMIC_RELAXED);
     return job;
 }
 
@@ -71,10 +73,42 @@ static void group_drop_jobs(struct em_gl_group *g)
     }
 }
 
+void em_gl_group_spin(struct dm_spin *history, bool (*over)(const void *), const void *of)
+{
+    dm_assert_locked(&em_gl_group_mutex);
+    const uint64_t begin = dm_now_ns(), budget = dm_spin_budget(history, begin);
+    uint64_t now = begin;
+    if (!budget || !em_have_cores())
+        return;
+    dm_mutex_unlock(&em_gl_group_mutex);
+    // The group's thread may still be spinning, and is about to see this thread's job.
+    bool spins = dm_spin_begin();
+    for (int i = 0; i < TURNS && !spins; i++) {
+        dm_spin_pause();
+        spins = dm_spin_begin();
+    }
+    for (; spins && !over(of) && now - begin < budget; now = dm_now_ns())
+        dm_spin_pause();
+    if (spins) {
+        dm_spin_end();
+        dm_spin_spent(history, now - begin);
+    }
+    dm_mutex_lock(&em_gl_group_mutex);
+}
+
+static bool group_has_job(const void *group)
+{
+    const struct em_gl_group *g = group;
+    return __atomic_load_n(&g->first, __ATOMIC_RELAXED) ||
+           __atomic_load_n(&g->leave, __ATOMIC_RELAXED);
+}
+
 // Waits for a job. Returns false if the thread must end. Precondition: em_gl_group_mutex held.
 static bool group_await_job(struct em_gl_group *g)
 {
     dm_assert_locked(&em_gl_group_mutex);
+    if (!group_has_job(g))
+        em_gl_group_spin(&g->spin, group_has_job, g);
     while ((!g->first || g->busy) && !g->leave) {
         struct timespec until;
         clock_gettime(CLOCK_MONOTONIC, &until);
@@ -85,6 +119,7 @@ static bool group_await_job(struct em_gl_group *g)
         if (late && g->guest_jobs && !g->busy)
             em_gl_guest_do_jobs(g);
     }
+    dm_spin_wait_over(&g->spin, dm_now_ns());
     return !g->leave;
 }
 
@@ -121,8 +156,8 @@ void *em_gl_group_main(void *arg)
         dm_mutex_lock(&em_gl_group_mutex);
         g->busy = false;
         if (!posted) {
-            job->done = true;
             job->called = may;
+            __atomic_store_n(&job->done, true, __ATOMIC_RELAXED);
             // A thread that wakes while the mutex is taken would have to sleep again.
             dm_mutex_unlock(&em_gl_group_mutex);
             pthread_cond_broadcast(&g->done);
@@ -157,6 +192,6 @@ void em_gl_group_add_job(struct em_gl_group *g, struct em_gl_job *job)
     if (g->first)
         g->last->next = job;
     else
-        g->first = job;
+        __atomic_store_n(&g->first, job, __ATOMIC_RELAXED);
     g->last = job;
 }

@@ -7,6 +7,7 @@
 #include "gl_group.h"
 #include "gl_unit_pool.h"
 #include "mutex.h"
+#include "spin.h"
 
 struct em_gl_group {
     struct em_gl_group *next;
@@ -15,11 +16,12 @@ struct em_gl_group {
         sharer; // the context that it was made from; later only its display is used
     struct em_gl_own own;
     struct gl_functions gl;
-    gl_sync sentinel;    // a sync object: the contexts that know it belong to the group
-    const char *why_not; // the reason why no context could be made, or NULL
-    bool ready;          // the thread has begun
-    bool ended, leave;   // it has ended; it must end. Atomic for em_gl_group_is_gone
-    struct em_gl_job *first, *last;
+    gl_sync sentinel;               // a sync object: the contexts that know it belong to the group
+    const char *why_not;            // the reason why no context could be made, or NULL
+    bool ready;                     // the thread has begun
+    bool ended, leave;              // it has ended; it must end. Atomic for em_gl_group_is_gone
+    struct em_gl_job *first, *last; // `first` is atomic for the thread that spins
+    struct dm_spin spin;            // of the group's thread
     pthread_cond_t wake, done;
     struct em_gl_unit_pools unit_pools;
 
@@ -39,5 +41,9 @@ void *em_gl_group_main(void *arg);
 
 // Precondition of both: em_gl_group_mutex held. The caller signals `wake`.
 void em_gl_group_add_job(struct em_gl_group *group, struct em_gl_job *job);
+// Looks whether a wait is `over` for as long as it would take to wake this thread, with a history
+// of its waits (spin.h). dm_spin_wait_over should be called when the wait has ended. Precondition:
+// em_gl_group_mutex held, which is released meanwhile.
+void em_gl_group_spin(struct dm_spin *history, bool (*over)(const void *), const void *of);
 // Takes a group out of the list of all groups (gl_group.c).
 void em_gl_group_unlist(struct em_gl_group *group);

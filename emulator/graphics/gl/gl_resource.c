@@ -129,6 +129,11 @@ CUresult em_gl_resource_release(void *owner, uint64_t sequence, bool write_back)
                    em_gl_kind_text(o->kind), o->name);
 }
 
+bool em_gl_resource_is_clean(void *owner)
+{
+    return em_gl_shadow_is_clean(((struct em_gl_resource *)owner)->shadow);
+}
+
 void em_gl_resource_copied(void *owner, uint64_t *to_cuda_B, uint64_t *to_graphics_B)
 {
     const struct em_gl_shadow *m = ((struct em_gl_resource *)owner)->shadow;

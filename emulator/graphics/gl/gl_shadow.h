@@ -84,6 +84,8 @@ void em_gl_shadow_end_write(struct em_gl_shadow *shadow, const void *resource, u
                             const struct em_gl_box *box, bool complete);
 // Waits until no thread copies bytes. Releases em_lock meanwhile.
 void em_gl_shadow_wait(struct em_gl_shadow *shadow);
+// Whether CUDA has written nothing that OpenGL does not have. Precondition: em_lock held.
+bool em_gl_shadow_is_clean(const struct em_gl_shadow *shadow);
 // Removes one resource's mapping and, if `write_back` is set, copies CUDA's writes to OpenGL.
 // Returns false if OpenGL rejected them; the diagnostic has already been reported. May release
 // em_lock if `write_back` is set.

@@ -414,6 +414,15 @@ static enum em_gl_status write_back_level(struct em_gl_shadow *m, unsigned level
     return worst;
 }
 
+bool em_gl_shadow_is_clean(const struct em_gl_shadow *m)
+{
+    em_assert_locked();
+    bool clean = !m->busy;
+    for (unsigned level = 0; level < m->level_count && clean; level++)
+        clean = !m->levels[level].dirty.count && !m->levels[level].pending.count;
+    return clean;
+}
+
 bool em_gl_shadow_unmap(struct em_gl_shadow *m, const void *resource, bool write_back)
 {
     em_assert_locked();
