@@ -43,9 +43,9 @@ static bool host_answers(const struct gl_functions *gl)
     const unsigned char *version = gl->GetString(GL_VERSION);
     if (!gl->GetPointerv || !version)
         return false;
-    return !strncmp((const char *)version, es, sizeof es - 1)
-               ? em_gl_version_is_at_least(version + sizeof es - 1, 3, 2)
-               : em_gl_version_is_at_least(version, 4, 3);
+    if (strncmp((const char *)version, es, sizeof es - 1))
+        return em_gl_version_is_at_least(version, 4, 3);
+    return em_gl_version_is_at_least(version + sizeof es - 1, 3, 2);
 }
 
 void em_gl_guest_look(const struct em_gl_group *group, const void *context)
