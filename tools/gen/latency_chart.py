@@ -45,13 +45,13 @@ def draw(processor, rows):
         width,
         bottom + 12,
         'How long calls take',
-        'The time of driver calls on Cardless, and of the same calls with the driver of an H100.',
+        'The time of driver calls on Cardless, and of the same calls with the driver of a card.',
     )
     d.text(10, 20, 'How long calls take', 'head')
     d.rect(LEFT, 11, DOT, DOT, 'a', DOT // 2)
     d.text(LEFT + 16, 20, 'Cardless')
     d.rect(LEFT + 100, 11, DOT, DOT, 'b', DOT // 2)
-    d.text(LEFT + 116, 20, "the driver of an H100, on that card's machine")
+    d.text(LEFT + 116, 20, "a card's driver, on its machine (H100; five rows: H200)")
     d.text(10, 38, f'Cardless on {processor}', 'pale small')
     for i, unit in enumerate(UNITS):
         x = position(1000**i)

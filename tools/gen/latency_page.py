@@ -25,10 +25,10 @@ LIMITS = {
 }
 HEAD = '''# How long calls take
 
-Medians of five runs of `tools/bench calls`, beside the time that the driver of an H100 took for the
-same call on its own machine. On Cardless a call returns when its work is done; on a card it may
-only have queued the work. The processor: {processor}. The figures are in
-`docs/measured/latency.txt`; `tools/bench calls --record` measures again.
+Medians of five runs of `tools/bench calls`, beside the time that the driver of a card (an H100; for
+five rows an H200) took for the same call on its own machine. On Cardless a call returns when its
+work is done; on a card it may only have queued the work. The processor: {processor}. The figures
+are in `docs/measured/latency.txt`; `tools/bench calls --record` measures again.
 
 | call | Cardless | the card's driver | ratio | limit |
 |---|---:|---:|---:|---:|
