@@ -84,7 +84,7 @@ struct em_thread {
     bool gl_host_answers, gl_host_may;
     unsigned gl_inside; // how often the thread is in OpenGL for the driver (gl_exit.c)
 
-    struct dm_spin spin; // while it waits for another process
+    struct dm_spin spin; // while it waits for another process, or for a thread of the driver
 };
 
 // struct em_thread *em_thread(void) returns the state of the calling thread.

@@ -41,10 +41,15 @@ static const char *group_open_context(struct em_gl_group *g)
         g->sentinel = g->gl.FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
         g->gl.Finish();
     }
-    if (all && g->sentinel && em_gl_guest_open(g))
+    if (!all || !g->sentinel) {
+        em_gl_context_close(&g->own);
+        return "the current OpenGL lacks functions of version 3.2";
+    }
+    if (em_gl_guest_open(g))
         return NULL;
+    em_gl_guest_close(g);
     em_gl_context_close(&g->own);
-    return "the current OpenGL lacks functions of version 3.2";
+    return "EGL does not make the driver's context current again";
 }
 
 // Precondition: em_gl_group_mutex held.
